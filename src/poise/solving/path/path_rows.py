@@ -57,6 +57,38 @@ class PathRows:
             self._route.refuse_outside(start, "q0")
         return self._route.clip(start)
 
+    def clip(self, q: Array) -> Array:
+        """(n, nq) configurations, pulled within the limits of joints."""
+        return self._route.clip(q)
+
+    def rows(self, q: Array) -> tuple[Array, Array]:
+        """(n, m) what configurations q (n, nq), one a pose, lack of what they must meet, weighted [m or rad], and
+        (n, m, nv) the rows whose products with a change are as much less of it."""
+        e, rows, _ = self._route.rows(q)
+        return e, self._of_all(rows)
+
+    def soft_rows(self, q: Array) -> tuple[Array, Array, Array]:
+        """The same of what gives way, and first (n,) what it costs beside the squares of steps."""
+        soft = self._route.soft
+        if soft is None:
+            return np.zeros(len(q)), np.empty((len(q), 0)), np.empty((len(q), 0, self._route.model.nv))
+        return soft.cost(q), *soft.rows(q)
+
+    def slopes(self, q: Array) -> tuple[Array, Array]:
+        """(n,) the least slack of what is near its border at q (n, nq), else infinite, and (n, nv) how it changes."""
+        least, slopes = np.full(len(q), np.inf), np.zeros((len(q), len(self._route.active)))
+        for constraint in self._feasibility.constraints:
+            for rows, slack, _ in constraint.linearise(q, self._route.active):
+                nearer = slack < least
+                least[nearer], slopes[nearer] = slack[nearer], rows[nearer]
+        return least, self._of_all(slopes)
+
+    def _of_all(self, rows: Array) -> Array:
+        """(..., nv) rows (..., active velocities) with those that do not move what is asked."""
+        every = np.zeros((*rows.shape[:-1], self._route.model.nv))
+        every[..., self._route.active] = rows
+        return every
+
     def missed(self, q: Array) -> list[PathFailure]:
         """The poses that configurations q (poses, nq) do not meet."""
         return self._route.missed(q)
