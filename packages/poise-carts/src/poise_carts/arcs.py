@@ -18,9 +18,7 @@ def moved(pose: Array, length: ArrayLike, turn: ArrayLike) -> Array:
     way.
     """
     length, half = np.asarray(length, dtype=float), 0.5 * np.asarray(turn, dtype=float)
-    near = np.abs(half) < _STRAIGHT
-    safe = np.where(near, 1.0, half)
-    chord = length * np.where(near, 1.0 - half**2 / 6.0, np.sin(safe) / safe)
+    chord = length * _chord_share(half)
     middle = pose[..., 2] + half
     return np.stack(
         [pose[..., 0] + chord * np.cos(middle), pose[..., 1] + chord * np.sin(middle), pose[..., 2] + 2.0 * half],
@@ -33,3 +31,18 @@ def seen_from(pose: Array, other: Array) -> Array:
     x, y, turn = np.moveaxis(other - pose, -1, 0)
     c, s = np.cos(pose[..., 2]), np.sin(pose[..., 2])
     return np.stack([c * x + s * y, c * y - s * x, turn], axis=-1)
+
+
+def arcs(poses: Array) -> tuple[Array, Array, Array]:
+    """Of poses (n + 1, 3), one after the other: (n,) the lengths [m] and turns [rad] of the arcs from each to the next,
+    negative lengths backwards, and (n,) how far the next is to the left of its arc [m]."""
+    ahead, left, turn = np.moveaxis(seen_from(poses[:-1], poses[1:]), -1, 0)
+    c, s = np.cos(0.5 * turn), np.sin(0.5 * turn)
+    return (c * ahead + s * left) / _chord_share(0.5 * turn), turn, c * left - s * ahead
+
+
+def _chord_share(half: Array) -> Array:
+    """The chord of an arc over its length, by half of its turn."""
+    near = np.abs(half) < _STRAIGHT
+    safe = np.where(near, 1.0, half)
+    return np.asarray(np.where(near, 1.0 - half**2 / 6.0, np.sin(safe) / safe))

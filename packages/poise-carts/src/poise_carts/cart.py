@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 import poise as pz
-from poise.extending import Array, ArrayLike, finite, finite_positive, positive, whole
+from poise.extending import Array, ArrayLike, Limits, LimitsLike, finite, finite_positive, positive, whole
 from poise_carts.arcs import moved
 from poise_carts.wheel import Wheel
 
@@ -164,6 +164,13 @@ class Cart:
             pz.ToolSpeedLimit([_frame(wheel) for wheel in self.wheels if wheel.hub_speed == most], linear=most)
             for most in speeds
         ]
+
+    def limits_with(self, limits: LimitsLike) -> list[Any]:
+        """They and what `limits=` of a call says; raises ValueError where that lets joints leave theirs."""
+        given = Limits.of(limits)
+        if not given.positions:
+            raise pz.InvalidValue("not-supported", "limits=False is not for a path that is driven: leave it out")
+        return [*self.limits(), *(given.as_given if isinstance(given.as_given, list) else ())]
 
     def rolling(self, model: pz.Model) -> list[pz.RollingTask]:
         """What keeps the base from slipping sideways in a Tracker, as a task before all others; empty for a cart that

@@ -6,15 +6,13 @@ from typing import Any, Final
 import numpy as np
 
 import poise as pz
-from poise.extending import Array, ArrayLike, Limits, LimitsLike, PathRows, path_rows, yes_or_no
+from poise.extending import Array, ArrayLike, LimitsLike, PathRows, path_rows, yes_or_no
 from poise_carts.cart import Cart
-from poise_carts.leg import rows_of
+from poise_carts.leg import OFF, rows_of
 from poise_carts.roadmap import Roadmap
 from poise_carts.steering import Steering
 from poise_carts.words import wrapped
 
-_OFF: Final = 1e-6
-"""How far the straight steps of a path leave the arcs that its rows lie on, at most [m]."""
 _STARTS: Final = 24
 """Places around that of the first answer from which others are searched for."""
 _AROUND: Final = 0.5
@@ -59,17 +57,14 @@ def drive(
     """
     yes_or_no("cusps", cusps)
     model = cart.mounted(model)
-    given = Limits.of(limits)
-    kept = [*cart.limits(), *(given.as_given if isinstance(given.as_given, list) else ())]
-    if not given.positions:
-        raise pz.InvalidValue("not-supported", "limits=False is not for a path that is driven: leave it out")
+    kept = cart.limits_with(limits)
     rows = _rows_of(tasks, 1)
     base = model.index(cart.base(model).name)
     with path_rows(
         model, tasks, rows, limits=kept, velocity=velocity, acceleration=acceleration, seed=seed, max_time=max_time
     ) as held:
         start = held.start(q0)
-        goals, failure = _goals(model, tasks, start, base, given.as_given, seed)
+        goals, failure = _goals(model, tasks, start, base, limits, seed)
         if failure is None and float(held.slack(start[None])[0]) < 0.0:
             status, words = held.words(start)
             failure = pz.results.PathFailure(0, status, f"the path cannot begin at q0, where {words}")
@@ -87,7 +82,7 @@ def drive(
             reason = f"no way of the cart to it was found along which all holds that must{late}."
             status = pz.Status.BUDGET if held.late else pz.Status.COLLISION
             return _failed(held, start, some, pz.results.PathFailure(0, status, reason))
-        q, corners = rows_of(model, way, _OFF)
+        q, corners = rows_of(model, way, OFF)
         return held.path(q, np.array([len(q) - 1]), corners, failures=held.missed(q[-1:]))
 
 

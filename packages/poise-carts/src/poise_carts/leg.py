@@ -1,15 +1,19 @@
 """A leg of a way: the base goes along arcs and lines, and all other joints go evenly from one end to the other."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 import poise as pz
-from poise.extending import Array
+from poise.extending import Array, PathRows
 from poise_carts.arcs import moved
 
+OFF: Final = 1e-6
+"""How far the straight steps of a path leave the arcs that its rows lie on, at most [m]."""
+_RESERVE: Final = 1e-3
+"""What straight steps keep for what is between two looks, and for an arc that is looked at roughly [m]."""
 Corners: TypeAlias = npt.NDArray[np.bool_]
 
 
@@ -102,3 +106,9 @@ def rows_of(model: pz.Model, way: Sequence[Leg], off: float) -> tuple[Array, Cor
         more[:, angle] += 2.0 * np.pi * np.round((rows[-1, angle] - more[0, angle]) / (2.0 * np.pi))
         rows, corners = np.concatenate([rows, more[1:]]), np.concatenate([corners, ends[1:]])
     return rows, corners
+
+
+def free(held: PathRows, rows: Array) -> bool:
+    """Whether all holds at rows (n, nq) and on the straight steps between them."""
+    least = float(held.slack(rows[[0, -1]]).min())
+    return least >= 0.0 and bool(held.on_steps(rows).min(initial=np.inf) >= min(_RESERVE, least))

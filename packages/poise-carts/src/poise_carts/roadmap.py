@@ -12,14 +12,12 @@ import numpy as np
 
 import poise as pz
 from poise.extending import Array, PathRows
-from poise_carts.leg import Leg, along, rows_of
+from poise_carts.leg import Leg, along, free, rows_of
 from poise_carts.steering import Steering
 from poise_carts.words import wrapped
 
 _OFF: Final = 5e-4
 """How far the steps that are looked at may leave their arcs [m]."""
-_RESERVE: Final = 1e-3
-"""What they keep for that, and for what is between two looks [m]."""
 _NODES: Final = (40, 80, 160, 320)
 """Random configurations of the roadmaps, one after the other."""
 _WAYS, _ENOUGH = 2, 1.1
@@ -63,9 +61,7 @@ class Roadmap:
 
     def free(self, way: Sequence[Leg]) -> bool:
         """Whether all holds on legs."""
-        rows, _ = rows_of(self._model, way, _OFF)
-        least = float(self._rows.slack(rows[[0, -1]]).min())
-        return least >= 0.0 and bool(self._rows.on_steps(rows).min(initial=np.inf) >= min(_RESERVE, least))
+        return free(self._rows, rows_of(self._model, way, _OFF)[0])
 
     def way(self, start: Array, goals: Array) -> list[Leg] | None:
         """The legs to one of the goals (n, nq), which are sorted by how welcome they are; None where none was found."""
