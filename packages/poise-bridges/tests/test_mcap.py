@@ -71,6 +71,6 @@ def test_what_is_not_allowed_is_refused(tmp_path: Path) -> None:
 
 def test_the_program_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    code = "\n".join(re.findall(r"^```py\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
+    code = re.findall(r"^```py\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)[0]
     exec(compile(code, str(PAGE), "exec"), {})
     assert len(messages(tmp_path / "run.mcap")) > 2

@@ -10,11 +10,11 @@ the world (https://docs.foxglove.dev/docs/sdk/schemas/frame-transforms).
 import json
 from collections.abc import Sequence
 from os import PathLike
-from types import TracebackType
-from typing import Any, Final, Self, final
+from typing import Final, final
 
-from poise import InvalidType, Model
-from poise.extending import ArrayLike, not_negative, optional
+from poise import SE3, Model
+from poise.extending import Array, optional
+from poise_bridges.recording import Recording
 
 _NANOSECONDS: Final = 10**9
 """Of a second."""
@@ -34,17 +34,14 @@ _TOPICS: Final = {
 
 
 @final
-class McapWriter:
+class McapWriter(Recording):
     """A file that configurations of a model are written to, one after the other; it is whole once it is closed, as at
     the end of a `with`."""
 
     def __init__(self, file: str | PathLike[str], model: Model, *, frames: Sequence[str] | None = None) -> None:
         """Of the frames that are named, or of all links; raises FrameNotFound, OSError, MissingExtra without mcap."""
         writer = optional("poise_bridges.mcap", "mcap", "mcap", "mcap.writer")
-        if isinstance(frames, str):
-            raise InvalidType("not-a-sequence", f"frames is {frames!r}; it must be a list of names")
-        self._model, self._frames = model, tuple(model.links if frames is None else frames)
-        model.poses(model.home, self._frames)
+        super().__init__(model, frames)
         self._writer = writer.Writer(str(file))
         self._writer.start(library="poise")
         self._channels = {topic: self._channel(topic) for topic in _TOPICS}
@@ -59,14 +56,7 @@ class McapWriter:
         channel: int = self._writer.register_channel(topic, "json", number)
         return channel
 
-    def write(self, time: float, q: ArrayLike) -> None:
-        """The configuration q (nq,) at a time [s] since whatever the file's clock begins with.
-
-        Raises ShapeError, and ValueError for a time that is negative or not finite.
-        """
-        not_negative("time", time)
-        q = self._model.check_q(q)
-        poses = self._model.poses(q, self._frames)
+    def _add(self, time: float, q: Array, poses: SE3) -> None:
         at = round(_NANOSECONDS * time)
         sec, nsec = divmod(at, _NANOSECONDS)
         transforms = [
@@ -77,20 +67,15 @@ class McapWriter:
                 "translation": dict(zip("xyz", xyz, strict=True)),
                 "rotation": dict(zip("wxyz", wxyz, strict=True)),
             }
-            for frame, xyz, wxyz in zip(self._frames, poses.xyz.tolist(), poses.wxyz.tolist(), strict=True)
+            for frame, xyz, wxyz in zip(self.frames, poses.xyz.tolist(), poses.wxyz.tolist(), strict=True)
         ]
-        self._add("/joint_states", at, {"name": self._model.coordinates, "position": q.tolist()})
-        self._add("/tf", at, {"transforms": transforms})
-
-    def _add(self, topic: str, at: int, message: dict[str, Any]) -> None:
-        self._writer.add_message(self._channels[topic], log_time=at, publish_time=at, data=json.dumps(message).encode())
+        for topic, message in (
+            ("/joint_states", {"name": self.model.coordinates, "position": q.tolist()}),
+            ("/tf", {"transforms": transforms}),
+        ):
+            data = json.dumps(message).encode()
+            self._writer.add_message(self._channels[topic], log_time=at, publish_time=at, data=data)
 
     def close(self) -> None:
         """Write what is left, and the index."""
         self._writer.finish()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
