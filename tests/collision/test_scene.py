@@ -241,3 +241,13 @@ def test_what_is_no_world_and_no_distance_is_refused(arm: pz.Model) -> None:
     for wrong in (float("nan"), -0.1, "near"):
         with pytest.raises(ValueError, match="min_distance is"):
             arm.in_collision(arm.home, min_distance=wrong)
+
+
+def test_a_builder_that_names_a_pair_names_all_that_are_left_out() -> None:
+    b = pz.ModelBuilder("arm")
+    for k in range(3):
+        b.joint(f"joint{k}", "revolute", parent=f"link{k}", child=f"link{k + 1}", axis=(0, 1, 0), limits=(-2, 2))
+        b.shape(f"link{k + 1}", pz.Sphere((0, 0, 0), 0.1))
+    assert frozenset(("link1", "link2")) in excluded_pairs(b.build())
+    b.disable("link1", "link3")
+    assert excluded_pairs(b.build()) == {frozenset(("link1", "link3"))}

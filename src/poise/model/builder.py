@@ -269,7 +269,9 @@ class ModelBuilder:
     def disable(self, first: str, second: str, *, line: int | None = None) -> None:
         """Say that two links need never be looked at for a collision between them.
 
-        Raises ModelError for one and the same link.
+        Where any pair is named, those that are named are all that is left out, as in an SRDF: name each two links that
+        a joint joins too.  Without, random configurations say which pairs need no look.  Raises ModelError for one and
+        the same link.
         """
         for link in (first, second):
             self._name("link that cannot collide", link, line)
