@@ -213,6 +213,29 @@ def test_batches_take_what_stands_still_from_each_start() -> None:
     assert np.allclose(seen.xyz[found.success], [0.0, 0.0, 0.3], atol=1e-4)
 
 
+def test_a_batch_from_one_place_is_that_of_the_locked_model_and_of_single_solves() -> None:
+    still = ("track", "tilt", "table")
+    held = places(CELL, *still)
+    locked = CELL.lock({name: START[CELL.index(name)] for name in still})
+    poses = np.stack(
+        [*(reached(CELL, still, seed).array for seed in range(30)), [3.0, 0, 0.5, 1, 0, 0, 0], [np.nan] * 7]
+    )
+    task = pz.PoseTask("arm_tool")
+    for starts in (START, START + np.where(np.isin(np.arange(CELL.nq), held), 0.0, 0.1 * np.arange(32)[:, None] / 32)):
+        found = pz.Solver(CELL, task, use="arm").batch(poses, starts)
+        other = pz.Solver(locked, task).batch(poses, np.delete(starts, held, axis=-1))
+        assert np.array_equal(np.delete(found.q, held, axis=1), other.q)
+        assert np.array_equal(found.q[:, held], np.tile(START[held], (32, 1)))
+        assert [*found.status] == [*other.status]
+        assert np.array_equal(found.distance, other.distance, equal_nan=True)
+        assert found.success[:30].all()
+    one = pz.solve(CELL, pz.PoseTask("arm_tool", pz.SE3(poses[3])), q0=START, use="arm")
+    assert np.allclose(pz.Solver(CELL, task, use="arm").batch(poses, START).q[3], one.q, atol=1e-9)
+    bad = np.tile(START, (2, 1))
+    bad[0, 1] = np.nan
+    assert [*pz.Solver(CELL, task, use="arm").batch(poses[:2], bad).success] == [False, True]
+
+
 def test_all_solutions_are_those_of_the_locked_model() -> None:
     task, rest = pz.PoseTask("arm_tool", CELL.pose("arm_tool", START)), places(CELL, "track", "tilt", "table")
     exact = pz.solve_all(CELL.lock(track=START[0], tilt=START[7], table=START[8]), task, q0=np.delete(START, rest))

@@ -80,7 +80,16 @@ def solved(
 
     Where there are ranges, and what else there is can be solved side by side, that is solved first, and what the ranges
     are in the way of once more.  Where it cannot, each problem is a call of its own, with the stages that a call has.
+    What stands still at one place in all starts is locked there, where the others have a closed form then.
     """
+    one = len(starts) and model.still and (starts[:, model._held] == starts[0, model._held]).all()
+    locked = search.locked(model, starts[0]) if one and model.sound(starts[:1]).all() else None
+    if locked is not None:
+        own, part, begun, moved = locked
+        raw, codes, late = solved(own, part, goals, starts[:, moved], threads=threads, progress=progress, **settings)
+        q = np.tile(begun, (len(raw), 1))
+        q[:, moved] = raw[:, ANSWER : ANSWER + part.nq]
+        return np.hstack([raw[:, :ANSWER], q, raw[:, ANSWER + part.nq :]]), codes, late
     if search.without_ranges is None or not in_lanes(search.without_ranges) or not len(goals):
         return Batch(search, model, goals, starts, **settings).run(threads, progress)
     others = goals_without(search.problem, goals)

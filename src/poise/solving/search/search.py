@@ -7,6 +7,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import whole
@@ -217,17 +218,26 @@ class Search:
 
     def _by_closed_form(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution | None:
         """The answer with what stands still locked where q0 has it; None where the others have no closed form then."""
-        start = one_start(model, self.home if q0 is None else q0)
+        start, goal = one_start(model, self.home if q0 is None else q0), self.tasks.goal_numbers(target, model)
+        found = self.locked(model, start)
+        if found is None or not (np.isfinite(goal).all() and np.any(goal[3:])):
+            return None
+        own, part, rest, moved = found
+        return own(part, pose_of(goal), start[moved], seed)._on_model(model, self, rest, None if q0 is None else start)
+
+    def locked(self, model: Model, start: Array) -> "tuple[Search, Model, Array, npt.NDArray[np.intp]] | None":
+        """The search by a closed form on the model with what stands still locked where `start` (nq,) has it; that
+        model; (nq,) where all joints begin, and the places in q of those that may move.  None without a closed form."""
+        if not self._locks:
+            return None
         rest = model.normalize(model.clip(start) if self.limits.positions else start)
-        locked = with_still_locked(model, rest)
+        part = with_still_locked(model, rest)
         stated, limits, settings = self.tasks.stated, self.limits, self.settings
         key = Search, limits.key, settings, stated[0].structure
-        own = cached(locked, key, lambda: Search(locked, stated, limits=limits, settings=settings))
-        goal = self.tasks.goal_numbers(target, model)
-        if not (len(own.problem.section("arms")) and np.isfinite(goal).all() and np.any(goal[3:])):
+        own = cached(part, key, lambda: Search(part, stated, limits=limits, settings=settings))
+        if not len(own.problem.section("arms")):
             return None
-        moved = np.concatenate([start[model.index(name)] for name in locked.joint_names])
-        return own(locked, pose_of(goal), moved, seed)._on_model(model, self, rest, None if q0 is None else start)
+        return own, part, rest, np.flatnonzero(~model._held)
 
     def _traced(self, scratch: Scratch) -> "Trace":
         """What the method did in the search that the scratch was in last."""
