@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.contents import contents
-from support.trees import steady, trees
+from support.trees import trees
 
 import poise as pz
 from poise.cli.codes import UsageError
@@ -191,7 +191,7 @@ def test_a_model_arrives_as_it_was(name: str) -> None:
         assert contents(travelled(model)) == before, way
 
 
-@settings(steady, max_examples=40)
+@settings(max_examples=40)
 @given(st.data())
 def test_a_model_that_arrived_moves_as_the_first_does(data: st.DataObject) -> None:
     model = data.draw(trees())

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from scipy.linalg import expm, polar
 from scipy.spatial.transform import Rotation
 from support.refusals import refused
-from support.trees import steady
 
 from poise.common.array import Array
 from poise.common.errors import PoiseError, ShapeError
 from poise.spatial import SE3, SO3, pose_of
 
-often = settings(steady, max_examples=60)
+often = settings(max_examples=60)
 ROUND = 1e-14
 """A few roundings of numbers about 1."""
 ANGLES = st.sampled_from(

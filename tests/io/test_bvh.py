@@ -585,7 +585,7 @@ def accepted(data: bytes) -> SkeletonFile | None:
     return None
 
 
-@settings(max_examples=150, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(st.integers(0, 120), st.sampled_from(WORDS) | st.text(max_size=5)), max_size=4),
     st.none() | st.integers(0, len(ARM)),
@@ -606,7 +606,7 @@ def test_mutated_files(changes: list[tuple[int, str]], cut: int | None, insert: 
     assert np.isfinite(motion.positions()).all()
 
 
-@settings(max_examples=100, derandomize=True)
+@settings(max_examples=100)
 @given(st.binary(max_size=100), st.integers(0, len(ARM)))
 def test_bytes(noise: bytes, at: int) -> None:
     accepted(noise)

@@ -257,7 +257,6 @@ def read(document: str | bytes, base: str) -> None:
 
 often = settings(
     max_examples=150,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 seldom = settings(often, max_examples=60)

@@ -219,7 +219,7 @@ def check_same(again: SkeletonFile, skeleton: SkeletonFile) -> None:
         np.testing.assert_allclose(found, was, atol=1e-5)
 
 
-@settings(max_examples=60, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(skeletons(), st.sampled_from([".gltf", ".glb"]))
 def test_what_is_written_is_read_again(tmp_path: Path, skeleton: SkeletonFile, suffix: str) -> None:
     write_gltf(skeleton, tmp_path / f"test{suffix}")

@@ -56,7 +56,6 @@ small = st.floats(-2.0, 2.0)
 quaternions = st.tuples(small, small, small, small).filter(lambda q: np.linalg.norm(q) > 0.1)
 quick = settings(
     max_examples=60,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 

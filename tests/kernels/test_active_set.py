@@ -339,7 +339,7 @@ def test_every_level_under_inequalities_is_the_minimum_that_a_dense_solver_finds
     assert compared > 5
 
 
-@settings(derandomize=True, max_examples=200)
+@settings(max_examples=200)
 @given(seeds, st.sampled_from([with_rows, of_integers]))
 def test_what_is_held_at_the_start_changes_nothing(seed: int, kind: Any) -> None:
     rng = np.random.default_rng(seed)
@@ -353,7 +353,7 @@ def test_what_is_held_at_the_start_changes_nothing(seed: int, kind: Any) -> None
         np.testing.assert_allclose(j @ warm, j @ cold, rtol=0, atol=1e-10 * (1.0 + np.abs(j @ cold).max()))
 
 
-@settings(derandomize=True, max_examples=200)
+@settings(max_examples=200)
 @given(seeds)
 def test_rows_that_hold_the_first_level_are_told_and_are_a_good_start(seed: int) -> None:
     problem = with_rows(np.random.default_rng(seed))
@@ -421,7 +421,7 @@ def test_what_is_no_number_shows_and_ends(bad: float) -> None:
             bound[:] = kept
 
 
-@settings(derandomize=True, max_examples=200)
+@settings(max_examples=200)
 @given(seeds)
 def test_garbage_ends_too(seed: int) -> None:
     """Numbers of any size: no error, and an answer that is in the box or shows that it is none."""
@@ -437,7 +437,7 @@ def test_garbage_ends_too(seed: int) -> None:
     assert (np.isnan(x) | ((problem.low <= x) & (x <= problem.high))).all()
 
 
-@settings(derandomize=True, max_examples=200)
+@settings(max_examples=200)
 @given(seeds)
 def test_neither_the_bounds_at_the_start_nor_the_order_of_the_rows_matter(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -449,7 +449,7 @@ def test_neither_the_bounds_at_the_start_nor_the_order_of_the_rows_matter(seed: 
         np.testing.assert_allclose(j @ other, j @ plain, rtol=0, atol=1e-6 * (1.0 + np.abs(j @ plain).max()))
 
 
-@settings(derandomize=True, max_examples=100)
+@settings(max_examples=100)
 @given(seeds)
 def test_what_holds_the_first_level_is_told_and_is_a_good_start(seed: int) -> None:
     problem = random_problem(np.random.default_rng(seed))
@@ -464,7 +464,7 @@ def test_what_holds_the_first_level_is_told_and_is_a_good_start(seed: int) -> No
     np.testing.assert_array_equal(told, side, err_msg="what the later levels hold is no start for the first")
 
 
-@settings(derandomize=True, max_examples=100)
+@settings(max_examples=100)
 @given(seeds)
 def test_without_damping_and_bounds_it_is_the_chain_of_pseudoinverses(seed: int) -> None:
     """x <- x + (J P)^+ (e - J x), P <- P - (J P)^+ (J P), whose J x are the only ones."""
@@ -492,7 +492,7 @@ def test_a_level_gives_up_no_more_than_it_must() -> None:
     np.testing.assert_allclose(less.solve(), [1.0, 0.5], atol=1e-12)
 
 
-@settings(derandomize=True, max_examples=200)
+@settings(max_examples=200)
 @given(seeds)
 def test_where_nothing_is_met_it_is_the_chain_of_damped_least_squares(seed: int) -> None:
     """Also beside a row that is far away, to the bit, and with one that says the same twice."""

@@ -82,10 +82,10 @@ def column(values: Array, lane: int) -> Array:
 
 
 sizes = st.integers(1, 6)
-steady = settings(derandomize=True, max_examples=60)
+few = settings(max_examples=60)
 
 
-@steady
+@few
 @given(st.integers(0, 2**32 - 1), sizes, st.integers(1, 12))
 def test_gram_is_the_product_over_the_free_columns(seed: int, blocks: int, velocities: int) -> None:
     one = system(seed, blocks, velocities)
@@ -108,7 +108,7 @@ def spd(rng: np.random.Generator, size: int, condition: float) -> Array:
     return turned * np.geomspace(1.0, 1.0 / condition, size) @ turned.T
 
 
-@steady
+@few
 @given(st.integers(0, 2**32 - 1), sizes, st.sampled_from([1.0, 1e3, 1e6]), st.sampled_from([0.0, 1e-3, 10.0]))
 def test_systems_are_solved(seed: int, blocks: int, condition: float, damping: float) -> None:
     rng, size = np.random.default_rng(seed), 3 * blocks

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from kept import kept
 
@@ -75,7 +75,6 @@ def every_operation(x, out):
     _every_operation(x, out)
 
 
-@settings(derandomize=True)
 @given(rows, rows)
 def test_each_operation_in_either_width_is_numpys(a: Array, b: Array) -> None:
     x, out = np.stack([a, b]), np.zeros((ROWS, WIDTH))
@@ -87,7 +86,6 @@ def test_each_operation_in_either_width_is_numpys(a: Array, b: Array) -> None:
         np.testing.assert_allclose(single, expected(a, b)[:, lane], rtol=5e-16, atol=0)
 
 
-@settings(derandomize=True)
 @given(rows, rows)
 def test_the_plain_bodies_say_what_the_compiled_ones_do(a: Array, b: Array) -> None:
     with np.errstate(all="ignore"):
@@ -108,7 +106,6 @@ def any_above(x, limit):
     return _any_above(x, limit)
 
 
-@settings(derandomize=True)
 @given(st.lists(st.booleans(), min_size=WIDTH, max_size=WIDTH))
 def test_any_of_sees_every_lane(flags: list[bool]) -> None:
     assert any_above(np.array([flags], dtype=np.float64), 0.5) == any(flags)

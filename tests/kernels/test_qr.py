@@ -58,10 +58,10 @@ def of_condition(rng: np.random.Generator, m: int, n: int, condition: float) -> 
     return left[:, :r] * np.geomspace(1.0, 1.0 / condition, r) @ right[:, :r].T
 
 
-steady = settings(derandomize=True, max_examples=60)
+few = settings(max_examples=60)
 
 
-@steady
+@few
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 25))
 def test_it_is_the_damped_step_for_every_damping(seed: int, m: int, n: int) -> None:
     rng = np.random.default_rng(seed)

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from kept import kept
 from scipy.spatial.transform import Rotation
-from support.trees import configurations, reach, steady, trees
+from support.trees import configurations, reach, trees
 
 from poise.common.array import Array
 from poise.kernels.algebra.rotations import aim_error, half_angle_ratio, rotation_error
@@ -257,7 +257,7 @@ def differences(model: Model, solver: Solver, q: Array, target: Any) -> Array:
 
 
 @given(st.data())
-@settings(steady, max_examples=40)
+@settings(max_examples=40)
 def test_the_gradient_of_half_the_squares_is_what_the_jacobian_says(data: st.DataObject) -> None:
     model = data.draw(trees(most=5, limits=False))
     frames = moving_frames(model)
@@ -275,7 +275,7 @@ def test_the_gradient_of_half_the_squares_is_what_the_jacobian_says(data: st.Dat
 
 
 @given(st.data())
-@settings(steady, max_examples=40)
+@settings(max_examples=40)
 def test_rows_are_what_is_left_along_the_weighted_axes(data: st.DataObject) -> None:
     model = data.draw(trees(most=5, limits=False))
     frames = moving_frames(model)
@@ -313,7 +313,7 @@ def test_rows_are_what_is_left_along_the_weighted_axes(data: st.DataObject) -> N
 
 
 @given(st.data())
-@settings(steady, max_examples=40)
+@settings(max_examples=40)
 def test_aims_turn_the_shortest_way_and_leave_the_spin(data: st.DataObject) -> None:
     model = data.draw(trees(most=5, limits=False))
     frames = moving_frames(model)
@@ -335,7 +335,7 @@ def test_aims_turn_the_shortest_way_and_leave_the_spin(data: st.DataObject) -> N
 
 
 @given(st.data())
-@settings(steady, max_examples=25)
+@settings(max_examples=25)
 def test_several_tasks_stack_their_rows(data: st.DataObject) -> None:
     model = data.draw(trees(most=6, limits=False))
     frames = moving_frames(model)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from kept import kept
-from support.trees import configurations, reach, steady, trees
+from support.trees import configurations, reach, trees
 
 from poise.common.array import Array
 from poise.kernels.machine.jit import kernel
@@ -233,7 +233,7 @@ def moved(model: Model, q: Array, step: Array) -> Array:
 
 
 @given(problems())
-@settings(steady, max_examples=50)
+@settings(max_examples=50)
 def test_a_step_is_the_damped_least_squares_step_of_the_free_joints(drawn: tuple[Problem, Array]) -> None:
     problem, starts = drawn
     bold = np.arange(WIDTH) % 4 == 1
@@ -270,7 +270,7 @@ def test_a_free_body_steps_boldly_straight_along_its_screw(angle: float) -> None
 
 
 @given(problems())
-@settings(steady, max_examples=40)
+@settings(max_examples=40)
 def test_costs_and_scores_are_those_of_the_rows(drawn: tuple[Problem, Array]) -> None:
     problem, starts = drawn
     seen = problem.descend(lanes(starts))
@@ -297,7 +297,7 @@ def rows_of(task: Task) -> list[tuple[Any, float]]:
 
 
 @given(problems())
-@settings(steady, max_examples=40)
+@settings(max_examples=40)
 def test_a_lane_goes_on_where_the_error_fell_and_back_where_it_grew(drawn: tuple[Problem, Array]) -> None:
     problem, starts = drawn
     model = problem.model
@@ -328,7 +328,7 @@ def test_a_lane_goes_on_where_the_error_fell_and_back_where_it_grew(drawn: tuple
 
 
 @given(problems())
-@settings(steady, max_examples=30)
+@settings(max_examples=30)
 def test_no_step_leaves_the_limits(drawn: tuple[Problem, Array]) -> None:
     problem, starts = drawn
     seen = problem.descend(lanes(starts), 12)
@@ -355,7 +355,7 @@ def test_steps_of_growing_damping_lead_down_from_anywhere() -> None:
 
 
 @given(problems())
-@settings(steady, max_examples=40)
+@settings(max_examples=40)
 def test_eight_lanes_step_as_eight_single_runs_do(drawn: tuple[Problem, Array]) -> None:
     problem, starts = drawn
     bold = np.arange(WIDTH) % 2
@@ -390,7 +390,7 @@ def test_descents_of_arms_agree_in_either_width(name: str) -> None:
 
 
 @given(st.data())
-@settings(steady, max_examples=40)
+@settings(max_examples=40)
 def test_a_single_pose_has_the_step_of_any_tasks(data: st.DataObject) -> None:
     model = data.draw(trees(most=6))
     frames = moving_frames(model)

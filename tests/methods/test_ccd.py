@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support.refusals import refused
-from support.trees import steady, trees
+from support.trees import trees
 
 import poise as pz
 from poise.common.array import Array
@@ -54,7 +54,7 @@ def random_tasks(model: pz.Model, rng: np.random.Generator) -> Tasks:
     return tasks
 
 
-@settings(parent=steady, max_examples=50)
+@settings(max_examples=50)
 @given(trees(mimics=False), seeds)
 def test_each_joint_takes_the_best_place_within_its_limits(model: pz.Model, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -84,7 +84,7 @@ def test_each_joint_takes_the_best_place_within_its_limits(model: pz.Model, seed
             q = moved
 
 
-@settings(parent=steady, max_examples=25)
+@settings(max_examples=25)
 @given(trees(mimics=False), seeds)
 def test_the_error_never_rises_and_limits_always_hold(model: pz.Model, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -17,7 +17,7 @@ PANDA, TEN = TEXTBOOK["panda"](), TEXTBOOK["planar10"]()
 HAND = pz.PoseTask("panda_hand")
 FREE: dict[str, Any] = {"max_step": math.inf, "max_null_step": math.inf}
 seeds = st.integers(0, 2**32 - 1)
-quick = settings(derandomize=True, max_examples=25)
+quick = settings(max_examples=25)
 FIELD = ((2.5, 1.6, 0.0), (4.5, -0.6, 0.0), (6.0, 1.8, 0.0))
 
 
@@ -278,7 +278,7 @@ def test_the_law_with_its_own_clamps_and_the_part_of_v_that_never_grows(
         q = q + gone
 
 
-@settings(derandomize=True, max_examples=200)
+@settings(max_examples=200)
 @given(seeds, st.floats(-4.0, 1.0), st.floats(0.01, 100.0))
 def test_the_part_of_v_that_is_the_error_falls_where_the_step_is_short_for_it(
     seed: int, distance: float, stiffness: float

@@ -17,7 +17,7 @@ from poise.robots import TEXTBOOK
 numba = pytest.importorskip("numba")
 
 seeds = st.integers(0, 2**32 - 1)
-steady = settings(derandomize=True, max_examples=60)
+few = settings(max_examples=60)
 
 
 @numba.njit(_nrt=False, error_model="numpy")
@@ -68,7 +68,7 @@ def chain(rng: np.random.Generator, n: int) -> tuple[list[int], Array]:
     return list(range(-1, n - 1)), np.cumsum(rng.normal(size=(n, 3)), axis=0)
 
 
-@steady
+@few
 @given(seeds, st.integers(3, 12), st.integers(1, 4))
 def test_points_of_a_chain_keep_its_links_and_come_nearer(seed: int, n: int, passes: int) -> None:
     rng = np.random.default_rng(seed)
@@ -92,7 +92,7 @@ def _directions(rng: np.random.Generator, n: int) -> Array:
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
-@steady
+@few
 @given(seeds, st.integers(1, 3))
 def test_sub_bases_go_to_the_centroid_of_their_branches(seed: int, passes: int) -> None:
     rng = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import linalg, optimize
-from support.trees import configurations, steady, trees
+from support.trees import configurations, trees
 
 import poise as pz
 from poise.common.array import Array
@@ -380,7 +380,7 @@ MOVING = [kind for kind in JointKind if kind is not JointKind.FIXED]
 
 
 @given(st.data())
-@settings(steady, max_examples=60)
+@settings(max_examples=60)
 def test_halleys_jacobian_is_bent_by_half_its_change_along_newtons_step(data: st.DataObject) -> None:
     model = data.draw(trees(kinds=MOVING, limits=False, most=6, functions=True))
     frames = [name for name in model.frames if any(joint.nq for joint in model.root_path(model.frame(name).link))]

@@ -18,7 +18,7 @@ PROJECTED: tuple[Form, ...] = FORMS[1:]
 ARM = pz.load("panda")
 CHAIN = pz.load("planar10")
 seeds = st.integers(0, 2**32 - 1)
-quick = settings(derandomize=True, max_examples=30)
+quick = settings(max_examples=30)
 Tasks = Sequence[pz.PoseTask | pz.PositionTask | pz.OrientationTask]
 
 

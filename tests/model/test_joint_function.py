@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import interpolate
 from support.refusals import refused
-from support.trees import composed, steady
+from support.trees import composed
 
 import poise as pz
 from poise.common.errors import ModelError
@@ -111,7 +111,6 @@ def test_of_multiples_one_after_the_other_is_a_multiple() -> None:
 
 @pytest.mark.parametrize("function", [*SMOOTH.values(), LINES], ids=[*SMOOTH, "lines"])
 @given(ends=st.tuples(st.floats(-2.0, 2.0), st.floats(-2.0, 2.0)), bounds=st.tuples(st.floats(-1, 1), st.floats(-1, 1)))
-@steady
 def test_ranges_are_those_of_many_samples(
     function: pz.JointFunction, ends: tuple[float, float], bounds: tuple[float, float]
 ) -> None:

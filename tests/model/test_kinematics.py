@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.refusals import refused
-from support.trees import composed, configurations, reach, steady, trees
+from support.trees import composed, configurations, reach, trees
 
 import poise as pz
 from poise.common.array import Array
@@ -20,7 +20,7 @@ from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.spatial import SE3
 
-often = settings(steady, max_examples=40)
+often = settings(max_examples=40)
 
 STEP = 1e-3
 OFFSETS = np.array([1.0, -1.0, 2.0, -2.0])
@@ -187,7 +187,7 @@ def test_jacobians_are_derivatives_of_poses(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in JointKind if kind is not JointKind.FIXED])
-@settings(steady, max_examples=10)
+@settings(max_examples=10)
 @given(st.data())
 def test_jacobians_of_each_kind_of_joint(kind: JointKind, data: st.DataObject) -> None:
     model = data.draw(trees(kinds=[kind], most=3, limits=False))
@@ -254,7 +254,7 @@ def test_its_jacobian_is_its_derivative(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in JointKind if kind is not JointKind.FIXED])
-@settings(steady, max_examples=10)
+@settings(max_examples=10)
 @given(st.data())
 def test_the_centre_of_mass_moves_with_the_links(kind: JointKind, data: st.DataObject) -> None:
     model = data.draw(trees(kinds=[kind], most=3))

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.mechanisms import at, delta, four_bar, gap, motor_angles, platform, rocker_angles
 from support.refusals import refused
-from support.trees import steady
 
 import poise as pz
 from poise.common.array import Array
@@ -37,7 +36,6 @@ def stand(head: pz.Model) -> Array:
     return head.close(np.zeros(6)).q
 
 
-@steady
 @given(crank=st.floats(-3.0, 3.0))
 def test_a_four_bar_is_closed_as_freudenstein_says_in_the_assembly_of_its_start(bar: pz.Model, crank: float) -> None:
     begun = bar.close({"crank": 0.5})

@@ -18,7 +18,6 @@ from support.trees import (
     position,
     reach,
     same_configuration,
-    steady,
     trees,
     velocities,
 )
@@ -31,7 +30,7 @@ from poise.model.joint import Joint, JointKind, Mimic
 from poise.model.model import Model
 from poise.spatial import SE3
 
-often = settings(steady, max_examples=40)
+often = settings(max_examples=40)
 
 FAR = 3.0
 """Angular velocities below it are not a longer way round than another, even three of them along different axes."""
@@ -134,7 +133,7 @@ def test_configurations_come_in_batches(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(steady, max_examples=30)
+@settings(max_examples=30)
 def test_quaternions_turn_along_fixed_axes_and_numbers_add(data: st.DataObject) -> None:
     model = data.draw(trees(mimics=False))
     q, v = data.draw(configurations(model)), data.draw(velocities(model, 2.0))

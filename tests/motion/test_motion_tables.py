@@ -223,7 +223,7 @@ def test_frames_that_are_not_even_need_a_header(tmp_path: Path) -> None:
             load_motion(tmp_path / name, **options)  # type: ignore[arg-type]
 
 
-@settings(derandomize=True, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(st.lists(st.floats() | st.sampled_from([0, 1, "", "x"]), min_size=7, max_size=10), max_size=4))
 def test_no_rows_do_anything_but_a_sentence(rows: list[list[Any]]) -> None:
     from tempfile import TemporaryDirectory
@@ -241,7 +241,7 @@ def test_no_rows_do_anything_but_a_sentence(rows: list[list[Any]]) -> None:
             assert np.isfinite(found.q).all()
 
 
-@settings(derandomize=True, max_examples=60)
+@settings(max_examples=60)
 @given(st.binary(max_size=200), st.sampled_from([".csv", ".npz"]), st.integers(0, len(GOOD)))
 def test_no_bytes_do_anything_but_a_sentence(noise: bytes, kind: str, cut: int) -> None:
     from tempfile import TemporaryDirectory

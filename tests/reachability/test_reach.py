@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.mechanisms import COUPLER, CRANK, GROUND, ROCKER, at, four_bar, gap, rocker_angles
 from support.refusals import refused
-from support.trees import steady, trees
+from support.trees import trees
 
 import poise as pz
 from poise.common.array import Array
@@ -265,7 +265,6 @@ def test_half_a_map_is_none() -> None:
 # What a length rules out --------------------------------------------------------------------------------------------
 
 
-@steady
 @given(model=trees(), seed=st.integers(0, 2**32 - 1))
 def test_no_configuration_takes_a_frame_beyond_its_span(model: pz.Model, seed: int) -> None:
     q = model.sample(50, seed=seed)
@@ -318,7 +317,6 @@ def test_orientations_leave_no_gap() -> None:
 # Manipulability -----------------------------------------------------------------------------------------------------
 
 
-@steady
 @given(model=trees(), seed=st.integers(0, 2**32 - 1), linear=st.booleans())
 def test_manipulability_is_the_product_of_the_singular_values(model: pz.Model, seed: int, linear: bool) -> None:
     q = model.sample(5, seed=seed)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import poise as pz
@@ -68,7 +68,6 @@ def test_whole_numbers_are_numbers() -> None:
         np.testing.assert_array_equal(pz.Tracker(PANDA, HAND).step([0] * 7, target), want)
 
 
-@settings(derandomize=True)
 @given(
     turn=st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3),
     angle=st.sampled_from([0.0, 1e-9, 1.0, 0.5 * math.pi, math.pi - 1e-9, math.pi]),

@@ -14,7 +14,7 @@ import poise as pz
 
 Array = npt.NDArray[np.float64]
 TURN = 2.0 * math.pi
-steady = settings(derandomize=True, max_examples=50)
+few = settings(max_examples=50)
 """No clock, for a kernel may compile within an example; the same examples in every run."""
 ONE_AXIS = ("revolute", "continuous", "prismatic", "helical")
 LIMITED = ("revolute", "prismatic", "helical")
@@ -128,7 +128,7 @@ def tasks(model: pz.Model, which: str, rng: np.random.Generator) -> list[Any]:
 
 
 @pytest.mark.filterwarnings("ignore:.*degrees")
-@settings(steady, max_examples=120)
+@settings(few, max_examples=120)
 @given(
     model=arms(),
     which=st.sampled_from(["pose", "position", "orientation", "axis", "look", "posture", "rest"]),
@@ -143,7 +143,7 @@ def test_no_limit_is_ever_broken(model: pz.Model, which: str, seed: int) -> None
     assert model.within_limits(solution.q)
 
 
-@settings(steady, max_examples=60)
+@settings(few, max_examples=60)
 @given(model=arms(), seed=seeds)
 def test_joints_that_no_task_moves_keep_their_limits_too(model: pz.Model, seed: int) -> None:
     """Only the first joint is in the tasks; the start of all the others may be outside."""
@@ -152,7 +152,7 @@ def test_joints_that_no_task_moves_keep_their_limits_too(model: pz.Model, seed: 
     keeps(model, solution.q)
 
 
-@steady
+@few
 @given(model=arms(), seed=seeds)
 def test_a_start_outside_is_pulled_in_to_the_nearest(model: pz.Model, seed: int) -> None:
     """Asked for the very pose that it has once pulled in, the solver leaves it there."""
@@ -169,7 +169,7 @@ def test_a_start_outside_is_pulled_in_to_the_nearest(model: pz.Model, seed: int)
     np.testing.assert_allclose(solution.q, inside, rtol=0, atol=1e-12)
 
 
-@steady
+@few
 @given(
     lower=st.floats(-3.0, 3.0),
     width=widths,
@@ -242,7 +242,7 @@ def nearer_turns(model: pz.Model, q: Array, start: Array) -> list[tuple[str, flo
     return out
 
 
-@settings(steady, max_examples=60)
+@settings(few, max_examples=60)
 @given(name=st.sampled_from(["ur5e", "puma560", "panda", "iiwa14"]), seed=seeds)
 def test_of_all_whole_turns_within_the_limits_the_nearest_to_the_start_is_taken(name: str, seed: int) -> None:
     model = pz.load(name)

@@ -25,7 +25,7 @@ from support.mechanisms import (
     two_arms,
 )
 from support.refusals import refused
-from support.trees import configurations, steady, trees
+from support.trees import configurations, trees
 
 import poise as pz
 from poise.cli import main
@@ -300,7 +300,7 @@ def follow(
     return q
 
 
-@settings(steady, max_examples=15)
+@settings(max_examples=15)
 @given(
     targets=st.lists(st.tuples(*[st.floats(-3.0, 3.0)] * 2), min_size=1, max_size=5),
     dt=st.sampled_from([None, 0.002, 0.05]),
@@ -381,7 +381,7 @@ def knotted(draw: st.DrawFn) -> tuple[pz.Model, Array]:
     return pz.Model("knotted", tree.joints, tree.links, frames, home=q, loops=[loop]), q
 
 
-@settings(steady, max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
 @given(knotted(), st.integers(0, 2**32 - 1))
 def test_any_tree_with_a_loop_stays_closed(made: tuple[pz.Model, Array], seed: int) -> None:
     (model, q), rng, most = made, np.random.default_rng(seed), 0.7

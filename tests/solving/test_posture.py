@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from independent import fk, pose_error
 from make_unreachable import Chain
@@ -18,7 +18,6 @@ import poise as pz
 from poise.io.installed import installed_robots
 
 Array = npt.NDArray[np.float64]
-steady = settings(derandomize=True)
 NEAR = 0.3
 """What counts as the same valley [rad]: SciPy looks no further around the answer."""
 
@@ -318,7 +317,6 @@ def test_a_posture_beyond_the_limits_ends_at_them() -> None:
 # A posture alone -------------------------------------------------------------------------------------------------
 
 
-@steady
 @given(seed=st.integers(0, 2**32 - 1))
 def test_alone_it_is_taken_exactly_within_the_limits(seed: int) -> None:
     model = pz.load("panda")

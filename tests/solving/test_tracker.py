@@ -24,7 +24,7 @@ HAND = pz.PoseTask("panda_hand")
 WRIST = pz.PositionTask("panda_hand")
 HOME = np.array(PANDA.home)
 POSED = [name for name, kind in pz.methods.METHODS.items() if kind.capabilities.tasks != "positions"]
-steady = settings(derandomize=True, max_examples=25)
+few = settings(max_examples=25)
 
 
 def ahead(seed: int) -> pz.SE3:
@@ -384,7 +384,7 @@ def test_a_limit_that_leaves_a_joint_nothing_is_refused_with_the_way_out(change:
 
 
 @pytest.mark.parametrize("name", POSED)
-@steady
+@few
 @given(
     start=st.integers(0, 10**6),
     places=st.lists(st.lists(st.floats(-5.0, 5.0), min_size=3, max_size=3), min_size=1, max_size=3),

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from poise.common.array import Array
@@ -17,8 +16,6 @@ from poise.spatial import SE3
 
 ONE_AXIS = (JointKind.REVOLUTE, JointKind.CONTINUOUS, JointKind.PRISMATIC, JointKind.HELICAL)
 LIMITED = (JointKind.REVOLUTE, JointKind.PRISMATIC, JointKind.HELICAL)
-steady = settings(derandomize=True)
-"""For property tests: no clock, for a kernel may compile within one, and the same examples in every run."""
 _AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, -1.0), (-1.0, 0.0, 0.0))
 _RIGHT = 0.5 * math.pi
 _seeds = st.integers(0, 2**32 - 1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 from support.human import bent, figure, swaying
 from support.refusals import refused
-from support.trees import steady, trees
+from support.trees import trees
 
 import poise as pz
 from poise.common.errors import FrameNotFound
@@ -51,7 +51,6 @@ def test_the_error_is_the_arc_to_where_the_middle_shall_be(angle: float) -> None
         assert task.judged(FIGURE, task.goal(pole)[None], q[None]) == pytest.approx(abs(size * left), abs=1e-12)
 
 
-@steady
 @given(trees(least=3, limits=False), st.booleans(), st.integers(0, 10**6))
 def test_its_jacobian_is_its_derivative(model: Model, based: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from support.refusals import refused
-from support.trees import configurations, steady, trees
+from support.trees import configurations, trees
 
 import poise as pz
 from poise.common.array import Array
@@ -52,7 +52,7 @@ def test_a_stretched_arm_gives_what_a_scale_would_say() -> None:
         assert task.judged(ARM, task.goal(None)[None], q[None]) == pytest.approx(left)
 
 
-@settings(steady, max_examples=40)
+@settings(max_examples=40)
 @given(st.data())
 def test_what_is_left_and_its_jacobian_on_any_tree(data: st.DataObject) -> None:
     """Balls, screws, free bases, joints that follow by a function, joints that stand still; forces on any link."""

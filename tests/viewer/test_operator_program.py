@@ -28,7 +28,7 @@ from poise_experiments.das.problem import LIMIT
 
 DT = 1.0 / 60.0
 BALL = pz.Sphere((4.5, -0.6, 0.0), 0.3)
-quick = settings(derandomize=True, max_examples=40)
+quick = settings(max_examples=40)
 
 
 def program(**given: Any) -> Program:

@@ -147,7 +147,7 @@ def test_every_kind_of_task_is_offered_and_has_a_gizmo() -> None:
 
 
 @pytest.mark.parametrize("kind", TASK_KINDS)
-@settings(derandomize=True, max_examples=40)
+@settings(max_examples=40)
 @given(numbers=st.lists(st.floats(-1.0, 1.0), min_size=7, max_size=7))
 def test_goals_and_gizmos_are_inverse_to_each_other(kind: str, numbers: list[float]) -> None:
     """Of a gizmo that is put where the goal stands, the goal is asked for again; and so on from there."""
@@ -221,7 +221,7 @@ def test_a_pose_that_is_none_changes_nothing_and_says_why(method: str | None, po
     assert PLANAR.pose("tool", settled(session).q).xyz == pytest.approx([1.0, 1.0, 0.0], abs=1e-4)
 
 
-@settings(derandomize=True, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(st.floats(width=64), min_size=7, max_size=7))
 def test_no_seven_numbers_end_the_loop(pose: list[float]) -> None:
     session = Session(PLANAR, pz.PositionTask("tool"))

@@ -50,7 +50,7 @@ EDITS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("make", [session, program])
-@settings(derandomize=True, max_examples=12)
+@settings(max_examples=12)
 @given(names=st.lists(st.sampled_from(sorted(EDITS)), max_size=8), x=st.floats(-1.0, 1.0))
 def test_all_edits_are_taken_back_one_by_one(make: Any, names: list[str], x: float) -> None:
     """Those that are refused are no edits; a pull at a handle is one, however often it is told of."""

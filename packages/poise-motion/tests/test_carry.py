@@ -64,7 +64,7 @@ def content(one: Carrying) -> tuple[Any, ...]:
     return dict(one.body.source), dict(one.body.robot), one.body.contacts, one.contacts.intervals
 
 
-@settings(derandomize=True, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(

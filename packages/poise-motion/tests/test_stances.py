@@ -21,7 +21,7 @@ def frames(most: int) -> st.SearchStrategy[tuple[int, int]]:
     return st.tuples(st.integers(0, most), st.integers(0, most)).map(sorted).filter(lambda ends: ends[0] < ends[1])
 
 
-@settings(derandomize=True, max_examples=80)
+@settings(max_examples=80)
 @given(
     st.lists(st.booleans(), min_size=FRAMES, max_size=FRAMES),
     st.lists(st.tuples(st.booleans(), frames(FRAMES)), max_size=6),
