@@ -98,10 +98,9 @@ def _begins(
     was found, the start."""
     starts = np.tile(start, (_HEADINGS, 1))
     starts[:, base.stop - 1] += 2.0 * np.pi * np.arange(_HEADINGS) / _HEADINGS
-    timeless = Limits.of(limits).timeless(model).as_given
     several = isinstance(tasks, Sequence) and len(tasks) > 1
     first = [_first(each) for each in poses] if several else _first(poses)
-    found = pz.solve_batch(model, tasks, first, q0=starts, limits=timeless, seed=seed)
+    found = pz.solve_batch(model, tasks, first, q0=starts, limits=limits, seed=seed)
     return found.q[found.success] if found.success.any() else start[None]
 
 

@@ -10,15 +10,15 @@ import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
 from poise.model.model import Model
-from poise.model.units import ask_for_degrees_in
-from poise.solving.arguments.arguments import Tasks, one_start
+from poise.solving.arguments.arguments import Tasks
 from poise.solving.arguments.unit_hints import still_beyond
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure
-from poise.solving.path.route import Route, waypoints
+from poise.solving.path.route import Route
 from poise.solving.path.solve import path_of
 from poise.solving.path.timing import timed
+from poise.solving.path.waypoints import start_of, waypoints
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
 
@@ -50,12 +50,7 @@ class PathRows:
     def start(self, q0: ArrayLike | None) -> Array:
         """(nq,) where the path begins: q0, which is asked for, or the model's home; raises ValueError for a q0 outside
         the limits."""
-        model = self._route.model
-        start = model.normalize(np.array(model.home if q0 is None else one_start(model, q0)))
-        if q0 is not None:
-            ask_for_degrees_in(model, start, "q0")
-            self._route.refuse_outside(start, "q0")
-        return self._route.clip(start)
+        return start_of(self._route, q0)
 
     def clip(self, q: Array) -> Array:
         """(n, nq) configurations, pulled within the limits of joints."""

@@ -14,7 +14,7 @@ from poise.common.array import Array
 from poise.common.errors import InvalidValue
 from poise.model.model import Model
 from poise.quaternions import conjugate, quaternion_exp, quaternion_log, quaternion_product
-from poise.solving.path.route import goals_of
+from poise.solving.path.waypoints import goals_of
 from poise.tasks.base import Task
 from poise.tasks.pose import PoseTask, PositionTask
 

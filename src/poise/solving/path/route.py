@@ -1,8 +1,7 @@
 """The waypoints of a path, prepared for a model: solved one by one, followed by strands, linearised, corrected."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from threading import Event
@@ -12,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
-from poise.common.checks import numbers, positive, whole
-from poise.common.errors import InvalidValue, ShapeError
+from poise.common.errors import InvalidValue
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import ANSWER, BEGIN, CODE, GO_ON, GOAL_NUMBERS, SOLVED, STRAYED, WIDTH
 from poise.kernels.path.blocks import solve_again, solve_blocks
@@ -21,10 +19,8 @@ from poise.kernels.path.follow import follow_lanes, rows_along
 from poise.kernels.path.sequence import best_sequence
 from poise.kernels.solver import batch_lanes
 from poise.model.model import Model
-from poise.quaternions import LENGTHS
 from poise.solving.answers.solution import Solution
-from poise.solving.arguments.arguments import Tasks, cores, each_goal, joined, several
-from poise.solving.methods.posture import one_posture
+from poise.solving.arguments.arguments import each_goal, joined
 from poise.solving.path.clock import Clock
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import PathLimits
@@ -35,12 +31,10 @@ from poise.solving.requirements.loops import loop_tasks
 from poise.solving.requirements.ranges import Ranges
 from poise.solving.search.lanes import solve_many
 from poise.solving.search.prepared import prepared_search
-from poise.solving.solvers.batch import problems_of
 from poise.solving.solvers.branch_solver import prepared_branching
 from poise.spatial import SE3
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
-from poise.tasks.pose import PoseTask
 
 MISSED: Final = 1e9
 """What a waypoint that is not reached costs in a sequence, beside the squares of steps [rad^2 and m^2]."""
@@ -473,53 +467,3 @@ class Route:
                 list(pool.map(do, parts))
             finally:
                 stopped.set()
-
-
-@contextmanager
-def waypoints(
-    model: Model, tasks: Tasks, poses: Any, limits: PathLimits, *, seed: int, threads: int | None, seconds: float | None
-) -> Iterator[tuple[Route, PathFeasibility]]:
-    """Those of what `solve_path` and `plan` are given, and within the block what must hold of each configuration.
-
-    Raises ShapeError, and ValueError for what is no target, and for numbers that make no sense.
-    """
-    whole("seed", seed, 0)
-    if seconds is not None:
-        positive("max_time", seconds)
-    if threads is not None:
-        whole("threads", threads, 1)
-    given = several(tasks)
-    one_posture(given)
-    with PathFeasibility.borrowed(model, limits) as feasibility:
-        route = Route(
-            model, given, goals_of(model, given, poses), limits=limits, seed=seed,
-            threads=cores() if threads is None else threads, seconds=seconds,
-        )  # fmt: skip
-        yield route, feasibility.with_loops(model, route.loops, limits=limits.positions)
-
-
-def goals_of(model: Model, given: Sequence[Task], poses: Any) -> list[Array]:
-    """(n, .) the goals of each task at the waypoints; raises ShapeError, and ValueError for what is no target."""
-    if poses is None:
-        raise InvalidValue("no-target", "poses is None; give the targets of the task, one a waypoint")
-    each = each_goal(given, np.ascontiguousarray(problems_of(model, given, poses, None, name="poses")[0]))
-    if not len(each[0]):
-        raise ShapeError("poses is empty; a path has at least one waypoint")
-    for k, (task, goals) in enumerate(zip(given, each, strict=True)):
-        name = f"poses[{k}]" if len(given) > 1 else "poses"
-        for i in np.flatnonzero(~task.sound(model, goals)):
-            task.refuse(model, goals[i], f"{name}[{i}]")
-        if isinstance(task, PoseTask):
-            _refuse_lengths(poses[k] if len(given) > 1 else poses, name)
-    return each
-
-
-def _refuse_lengths(poses: Any, name: str) -> None:
-    """Raises ValueError for a row of seven plain numbers whose quaternion is none, as of joint angles."""
-    if isinstance(poses, (list, tuple)) and any(each is None or isinstance(each, SE3) for each in poses):
-        return  # one by one, they are looked at
-    rows = np.empty(0) if poses is None or isinstance(poses, SE3) else numbers(name, poses)
-    if rows.shape[-1] == GOAL_NUMBERS:
-        rows = rows.reshape(-1, GOAL_NUMBERS)
-        for i in np.flatnonzero(np.abs(np.linalg.norm(rows[:, 3:], axis=1) - 1.0) > LENGTHS):
-            SE3.parse(rows[i], f"{name}[{i}]")

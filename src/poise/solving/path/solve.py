@@ -22,9 +22,10 @@ from poise.solving.path.path import JointPath, PathFailure
 from poise.solving.path.path_search import PathSearch
 from poise.solving.path.reconfigurations import ReconfiguredPath
 from poise.solving.path.rounded import rounded
-from poise.solving.path.route import Route, waypoints
+from poise.solving.path.route import Route
 from poise.solving.path.timing import timed
 from poise.solving.path.tool_speed import led_frame, slower
+from poise.solving.path.waypoints import waypoints
 from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status

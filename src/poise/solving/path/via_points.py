@@ -22,11 +22,12 @@ from poise.solving.path.jumps import FACTOR, LEAST
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import JointPath, PathFailure
 from poise.solving.path.path_rows import PathRows
-from poise.solving.path.route import Route, waypoints
+from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.solve import SPENT
 from poise.solving.path.stops import Stops, candidates, gathered, stops_of
 from poise.solving.path.timing import timed
+from poise.solving.path.waypoints import start_of, waypoints
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
 
@@ -105,7 +106,7 @@ def plan(
                 raise InvalidValue(
                     "out-of-range", f"straight names the pose {k}, and there are {len(stops)}: the first is 0"
                 )
-        start = PathRows(route, feasibility, path_limits, began).start(q0)
+        start = start_of(route, q0)
         first = None if q0 is None else start
         stopping, failures = gathered(*candidates(route, start, feasibility), stops)
         if first is not None and feasibility(first[None])[0] < 0.0:
@@ -133,8 +134,9 @@ def plan(
         failures += [] if failures else route.missed(rows[stations])
         notes = [SPENT] if failures and route.clock.late else [_SHORTER] if late else []
         rests = np.isin(np.arange(len(rows)), stations)
-        path_rows = PathRows(route, feasibility, path_limits, began)
-        return path_rows.path(rows, stations, rests, failures=failures, notes=notes, chosen=taken)
+        return PathRows(route, feasibility, path_limits, began).path(
+            rows, stations, rests, failures=failures, notes=notes, chosen=taken
+        )
 
 
 def _legs(
