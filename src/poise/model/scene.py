@@ -5,7 +5,6 @@ Names become numbers here.  A scene has a workspace of its own, and so belongs t
 
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
@@ -14,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
-from poise.common.errors import InvalidValue
 from poise.geometry.shapes import Core, Shape
 from poise.geometry.world import Entry, Snapshot, World
 from poise.kernels.collision.columns import HEIGHTS_BUFFER
@@ -22,27 +20,11 @@ from poise.kernels.machine import layout, packing
 from poise.kernels.machine.jit import address, prepare
 from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
 from poise.kernels.machine.lanes import workspace
-from poise.kernels.machine.layout import (
-    BALL_AXES,
-    BALL_TURN,
-    CHAIN,
-    CLOUD,
-    COLUMN,
-    FRAME,
-    HALF_SPACE,
-    HEIGHTS,
-    MOST_NEAR,
-    NEAR,
-    POINT,
-    PRISMATIC,
-    REVOLUTE,
-    SCENE,
-    SHAPE,
-    STILL,
-    WIDTH,
-)
+from poise.kernels.machine.layout import CHAIN, FRAME, MOST_NEAR, NEAR, POINT, SCENE, SHAPE, WIDTH
 from poise.kernels.machine.packing import in_group, joined
-from poise.model.tree import Unit, UnitArrays, carrying, unit_arrays, unit_columns
+from poise.model.levers import FAR, chains_of
+from poise.model.pieces import UNBOUNDED, between_links, carried_by, exclusions, pieces_of
+from poise.model.tree import carrying, unit_arrays
 from poise.quaternions import quaternion_matrix
 from poise.spatial import SE3
 
@@ -50,37 +32,10 @@ if TYPE_CHECKING:
     from poise.model.model import Model
 
 _EMPTY: Final = Snapshot(-1, -1, ())
-_UNBOUNDED: Final = (HALF_SPACE, HEIGHTS, CLOUD)
-"""Cores that no sphere holds, or none that is of use; they must stand still."""
-_INSTEAD: Final = {
-    HALF_SPACE: ("half-space", "a Box"),
-    HEIGHTS: ("height map", "a Box"),
-    CLOUD: ("cloud", "a ConvexHull"),
-}
-"""What they are called, and what may move in their place."""
 _NOWHERE: Final = -1e300
 """The reach of a sphere that is not there."""
 _LEFT: Final = ("q", "proximity.near", "proximity.near_before", "proximity.stirred")
 """What a look leaves to the next one."""
-_FAR: Final = 1e3
-"""How far a slide without limits takes what hangs on it [m], where a lever is asked for."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A shape of a scene."""
-
-    name: str
-    """Of its link, or of the world's shape."""
-    core: Core
-    unit: int
-    """The model's unit that carries it; -1: it stands still."""
-    pose: SE3
-    """Of the core in the unit's own frame."""
-    group: tuple[str, str]
-    """The kind, "link" or "world", and the name; whether two groups may meet is said once."""
-    entry: Entry | None = None
 
 
 @final
@@ -196,12 +151,12 @@ class Scene:
     def _pack(self, now: Snapshot) -> None:
         """Make everything anew."""
         model = self._model
-        pieces = _pieces(model, self._shapes, now.entries)
+        pieces = pieces_of(model, self._shapes, now.entries)
         units, number = carrying(model.tree, sorted({piece.unit for piece in pieces if piece.unit >= 0}))
         arrays = unit_arrays(units, set(range(len(units))))
         self._arrays, self._number = arrays, number
         groups = list(dict.fromkeys(piece.group for piece in pieces))
-        chains, columns, levers = _chains(units, arrays, number, model, pieces)
+        chains, columns, levers = chains_of(units, arrays, number, model, pieces)
         shapes = np.zeros(len(pieces) + 1, dtype=SHAPE.dtype)
         vertices = [packed(piece.core.vertices) for piece in pieces]
         shapes["core"] = [*(piece.core.kind for piece in pieces), POINT]
@@ -212,13 +167,13 @@ class Scene:
         for shape, piece in zip(shapes, pieces, strict=False):
             _put(shape, piece.core, arrays.seen_from(number[piece.unit], piece.pose))
         movers = sum(piece.unit >= 0 for piece in pieces)
-        bounded = sum(piece.core.kind not in _UNBOUNDED for piece in pieces)
+        bounded = sum(piece.core.kind not in UNBOUNDED for piece in pieces)
         row = WIDTH * -(-bounded // WIDTH)
         unmet, group = (
-            _exclusions(groups, pieces, self._excluded, self._allowed),
+            exclusions(groups, pieces, self._excluded, self._allowed),
             [groups.index(p.group) for p in pieces],
         )
-        eases = _between_links(groups, self._eases)
+        eases = between_links(groups, self._eases)
         self.words = packing.pack(
             {
                 **arrays.sections,
@@ -258,7 +213,7 @@ class Scene:
         )
         self.narrow: Array = workspace(packing.total_rows(self.words))
         self.wide: Array | None = None
-        self.rows("q")[:], self.rows("proximity.near")[0], self.rows("proximity.stirred")[0] = model.home, -1.0, _FAR
+        self.rows("q")[:], self.rows("proximity.near")[0], self.rows("proximity.stirred")[0] = model.home, -1.0, FAR
         self._reach = self.rows("proximity.reach").reshape(movers, row)
         self._reach[:], after = _NOWHERE, np.triu(unmet[np.ix_(group, group)] == 0, 1)[:movers, :bounded]
         self._reach[:, :bounded] = np.where(after, shapes["bound"][:bounded], _NOWHERE)
@@ -284,7 +239,7 @@ class Scene:
                 continue
             self._entries[entry.name] = entry
             k, core = self._places[entry.name], entry.shape.core
-            unit, pose = _carried_by(self._model, entry)
+            unit, pose = carried_by(self._model, entry)
             drift = self._ahead * np.array(entry.velocity)
             if drift.any():
                 pose = SE3.from_parts(drift) @ pose
@@ -361,149 +316,13 @@ def packed(vertices: Array) -> Array:
 
 
 def _moved(before: Core, now: Core) -> float:
-    """How far the points of a shape that is now another have moved at most [m]; _FAR where it has another form."""
+    """How far the points of a shape that is now another have moved at most [m]; FAR where it has another form."""
     if (
         before.tree is not now.tree
         or not np.array_equal(before.vertices, now.vertices)
         or (before.half != now.half).any()
     ):
-        return _FAR
+        return FAR
     size = min(now.bound, 1.0)  # of a half-space what is near counts
     turned = float(np.abs(quaternion_matrix(now.pose.wxyz) - quaternion_matrix(before.pose.wxyz)).sum())
     return float(np.abs(now.pose.xyz - before.pose.xyz).sum()) + size * turned + abs(now.radius - before.radius)
-
-
-def _carried_by(model: "Model", entry: Entry) -> tuple[int, SE3]:
-    """The unit that carries a shape of the world, and the pose of the shape's core in its frame."""
-    if entry.link is None:
-        return -1, entry.shape.core.pose
-    frame = model.frame(entry.link)
-    unit, hangs = model.tree.links[frame.link]
-    return unit, hangs @ frame.origin @ entry.shape.core.pose
-
-
-def _pieces(model: "Model", shapes: Mapping[str, Sequence[Shape]], entries: Sequence[Entry]) -> list[_Piece]:
-    """All shapes: those that move, those that stand still, and those without bounds."""
-    pieces = []
-    for link, some in shapes.items():
-        unit, hangs = model.tree.links[link]
-        pieces += [_Piece(link, x.core, unit, hangs @ x.core.pose, ("link", link)) for x in some]
-    for entry in entries:
-        unit, pose = _carried_by(model, entry)
-        pieces.append(_Piece(entry.name, entry.shape.core, unit, pose, ("world", entry.name), entry))
-    for piece in pieces:
-        if piece.core.kind in _UNBOUNDED and piece.unit >= 0:
-            kind, instead = _INSTEAD[piece.core.kind]
-            raise InvalidValue(
-                "not-supported",
-                f"the {kind} of {piece.name!r} is carried by a joint; a {kind} must stand still: make it {instead}",
-            )
-    return sorted(pieces, key=lambda piece: (piece.unit < 0, piece.core.kind in _UNBOUNDED))
-
-
-def _exclusions(
-    groups: Sequence[tuple[str, str]],
-    pieces: Sequence[_Piece],
-    excluded: frozenset[frozenset[str]] | None,
-    allowed: frozenset[frozenset[str]],
-) -> npt.NDArray[np.int64]:
-    """(groups, groups) 1 where two groups need no look."""
-    unit = {piece.group: piece.unit for piece in pieces}
-    units = np.array([unit[group] for group in groups], dtype=np.int64)
-    place = {group: i for i, group in enumerate(groups)}
-    out = np.asarray(units[:, None] == units, dtype=np.int64)  # one body, or both stand still
-    links = [name for kind, name in groups if kind == "link"]
-    pairs = {
-        (("link", a), ("link", b))
-        for i, a in enumerate(links)
-        for b in links[:i]
-        if excluded is None or {a, b} in excluded
-    }
-    pairs |= {
-        (one, other)
-        for pair in allowed
-        for one in groups
-        for other in groups
-        if one != other and {one[1], other[1]} == pair
-    }
-    pairs |= {
-        (piece.group, ("link", link))
-        for piece in pieces
-        for link in (piece.entry.allowed if piece.entry else ())
-        if ("link", link) in place
-    }
-    for one, other in pairs:
-        out[place[one], place[other]] = out[place[other], place[one]] = 1
-    return out
-
-
-def _between_links(groups: Sequence[tuple[str, str]], numbers: Mapping[frozenset[str], float]) -> Array:
-    """(groups, groups) the numbers of pairs of links; 0 of all others."""
-    out = np.zeros((len(groups), len(groups)))
-    place = {name: i for i, (kind, name) in enumerate(groups) if kind == "link"}
-    for (one, other), number in ((tuple(pair), number) for pair, number in numbers.items()):
-        if one in place and other in place:
-            out[place[one], place[other]] = out[place[other], place[one]] = number
-    return out
-
-
-def _chains(
-    units: Sequence[Unit], arrays: UnitArrays, number: Mapping[int, int], model: "Model", pieces: Sequence[_Piece]
-) -> tuple[list[list[int]], npt.NDArray[np.int64], Array]:
-    """Of each shape its first and last column and its first lever; the columns of all units; the levers.
-
-    A lever is how far a unit of its velocity can take a point of the shape, wherever the joints between are [m]: the
-    way along the tree from the axis to the shape, and across that.
-    """
-    lengths = [_length(unit, arrays, i, model) for i, unit in enumerate(units)]
-    found: dict[int, tuple[int, int, list[float]]] = {-1: (0, 0, [])}
-    whole: list[npt.NDArray[np.int64]] = []
-    real: list[Array] = []
-    chains: list[list[int]] = []
-    levers: list[float] = []
-    at = 0
-    for piece in pieces:
-        u = number[piece.unit]
-        if u not in found:
-            path: list[int] = []
-            k = u
-            while k >= 0:
-                path, k = [k, *path], units[k].parent
-            made = unit_columns(units, [(i, 1.0) for i in path])
-            velocities = np.array(made.velocities, dtype=np.int64)
-            raw = made.raw.copy()
-            raw[:, 3] = velocities[np.where(raw[:, 3] < 0, -1 - raw[:, 3], raw[:, 3])] if len(raw) else raw[:, 3]
-            # From the axis of each column on to the end of the path.
-            ways = [sum(lengths[m] for m in path[path.index(int(axis) // FRAME) + 1 :]) for axis in raw[:, 0]]
-            found[u] = at, at + len(raw), ways
-            whole.append(raw)
-            real.append(made.scales)
-            at += len(raw)
-        first, last, ways_of = found[u]
-        chains.append([first, last, len(levers)])
-        if last > first:
-            raw, scales = np.concatenate(whole)[first:last], np.concatenate(real)[first:last]
-            place = arrays.seen_from(u, piece.pose).xyz
-            across = float(np.linalg.norm(place)) + piece.core.bound
-            for way, kind, (scale, pitch) in zip(ways_of, raw[:, 2], scales, strict=True):
-                own = 1.0 if kind == PRISMATIC else way + across + abs(pitch)
-                levers.append(abs(scale) * own)
-    columns = joined(COLUMN, np.concatenate(whole) if whole else (), np.concatenate(real) if real else ())
-    return chains, columns, np.array(levers)
-
-
-def _length(unit: Unit, arrays: UnitArrays, i: int, model: "Model") -> float:
-    """How far the origin of a unit's frame can be from that of its parent's [m]."""
-    place = arrays.places[i]
-    pitch, lift = place[14], place[15]
-    across, along = (abs(place[0]), place[3]) if arrays.numbers[i, 4] else (float(np.linalg.norm(place[9:12])), 0.0)
-    slide = 0.0
-    if unit.kind not in (REVOLUTE, BALL_AXES, BALL_TURN, STILL):
-        low, high = model.lower[unit.iq], model.upper[unit.iq]
-        if unit.function is None:
-            ends = np.array([low, high]) * place[12] * pitch
-        else:
-            ends = np.array(unit.function.image(float(low), float(high))) * pitch
-        slide = float(np.abs(np.clip(ends, -_FAR, _FAR) + lift + along).max())
-        along = 0.0
-    return across + abs(along) + slide
