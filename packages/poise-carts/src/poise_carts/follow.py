@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 import poise as pz
-from poise.extending import Array, ArrayLike, Limits, LimitsLike, PathRows, path_rows, yes_or_no
+from poise.extending import Array, ArrayLike, LimitsLike, PathRows, path_rows, yes_or_no
 from poise_carts.arcs import arcs
 from poise_carts.cart import Cart
 from poise_carts.leg import OFF, Corners, Leg, free, rows_of
