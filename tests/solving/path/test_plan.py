@@ -396,7 +396,7 @@ def test_more_time_is_never_worse_and_spent_time_is_told_of(monkeypatch: pytest.
     monkeypatch.setattr("poise.solving.path.clock.perf_counter", tick)
     rates = {"velocity": 1.0, "acceleration": 2.0} if timed else {}
     found, told = [], 0
-    for max_time in (0.003, 0.05, 0.1, 0.3, 1e6):
+    for max_time in (0.003, 0.006, 0.01, 0.03, 1e6):
         path = behind(max_time=max_time, **rates)
         found.append((path.duration if timed else path.length) if path.success else np.inf)
         told += "max_time was spent" in path.explain()
@@ -421,7 +421,7 @@ def test_a_posture_alone_is_gone_to_without_a_search_for_others(monkeypatch: pyt
     path = pz.plan(arm, pz.PostureTask(tolerance=1e-6), postures, q0=arm.home)
     assert path.success, path.explain()
     assert np.abs(path.q[path.stations] - postures).max() <= 1e-6
-    assert max(tried) <= len(postures) + 1  # with q0, where all are moved together
+    assert not tried
 
 
 class TestAlternatives:

@@ -1,8 +1,7 @@
 """A free way between two configurations: two trees that grow towards each other, and what is cut short of their way.
 
-Kuffner and LaValle 2000, "RRT-Connect: An Efficient Approach to Single-Query Path Planning",
-doi:10.1109/ROBOT.2000.844730.  Of several such ways the shortest is taken; those after the first look only where a
-shorter one can pass (Gammell, Srinivasa and Barfoot 2014, doi:10.1109/IROS.2014.6942976).
+Of several such ways the shortest is taken; those after the first look only where a shorter one can pass (Gammell,
+Srinivasa and Barfoot 2014, doi:10.1109/IROS.2014.6942976).
 
 What is done is counted, and its order depends on the seed alone: a clock ends it sooner, and so more time makes no way
 longer.
@@ -10,26 +9,19 @@ longer.
 
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
-from typing import Final, final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
-from poise.kernels.machine.layout import WIDTH
 from poise.model.model import Model
 from poise.solving.path.clock import Clock
 from poise.solving.path.feasibility import PathFeasibility
+from poise.solving.path.kernel_walk import KernelWalk
+from poise.solving.path.walk import Walk
+from poise.solving.path.ways import length
 
-_REACH: Final = 1.0
-"""Length of a branch [rad and m]."""
-_SHARES: Final = (1.0, 0.3)
-"""Of a branch, tried one after the other: near to what is in the way a shorter one goes on."""
-_NODES: Final = 4000
-"""Configurations of a tree, at most."""
-_BEYOND_ENDS: Final = 2.0 * np.pi
-"""How far beyond both ends the trees may reach, where limits let them [rad or m]: a turn, or about six metres."""
 WORK: Final = 4_000
 """Steps of work of a search, at most, where nothing else is said: a look at eight configurations, or at a straight
 way."""
@@ -41,56 +33,8 @@ _ENOUGH: Final = 1.03
 """A way that is no longer than the straight one by this factor is short enough: none is much shorter."""
 _MORE: Final = 200
 """Steps of work that each more may take, at least; else half of those that the first took."""
-_ROUGH, _CUTS, _IDLE = 40, 300, 60
-"""Times that each way is tried to be cut short, and the shortest, and times without one after which it is left."""
-_SHIFT: Final = 0.15
-"""How far the tip of the arm is moved from where a node has it [m]: what is deep in something comes out as it is pulled
-out, which the directions of joints hit seldom."""
-_FLAT: Final = 1e-2
-"""Singular values below this share of the largest move it no further."""
-_LESS: Final = 1.0 - 1e-3
-"""A cut makes a part of a way shorter by this factor at least."""
-
-
-@final
-class _Work:
-    """What is left to do."""
-
-    def __init__(self, most: int, clock: Clock) -> None:
-        self.left, self._clock = most, clock
-
-    @property
-    def spent(self) -> bool:
-        """Whether it is done, or the time is spent."""
-        return self.left <= 0 or self._clock.late
-
-
-@final
-class _Tree:
-    """Configurations, each with the one that it was reached from."""
-
-    def __init__(self, root: Array) -> None:
-        self.q: Array = np.empty((_NODES, len(root)))
-        self.q[0], self.parents, self.count = root, [0], 1
-
-    @property
-    def full(self) -> bool:
-        """Whether it takes no more."""
-        return self.count >= _NODES
-
-    def add(self, q: Array, parent: int) -> int:
-        self.q[self.count] = q
-        self.parents.append(parent)
-        self.count += 1
-        return self.count - 1
-
-    def way(self, node: int) -> list[Array]:
-        """From the root to a node."""
-        out = [self.q[node]]
-        while node:
-            node = self.parents[node]
-            out.append(self.q[node])
-        return out[::-1]
+_ROUGH, _CUTS = 40, 300
+"""Times that each way is tried to be cut short, and the shortest."""
 
 
 def connect(
@@ -111,7 +55,9 @@ def connect(
     It is the shortest of so many `ways`, by what `measure` says of corners, or by its length.  Numbers of q that are
     not `moved` (nq,) stay as in q0.
     """
-    at_once = feasibility.straight(model, q0, q1)
+    scene = feasibility.scene
+    walk = Walk(model, feasibility, q0, q1, moved) if scene is None else KernelWalk(model, *scene, q0, q1, moved)
+    at_once = walk.straight()
     if at_once is not None:
         return at_once
     best: Array | None = None
@@ -119,227 +65,18 @@ def connect(
     least, left, found, more, attempt = np.inf, most, 0, 0, 0
     enough = _ENOUGH * sized(np.stack([q0, q1]))
     while found < ways and least > enough and left > 0 and not clock.late:
-        rng = np.random.default_rng([seed, attempt])
-        work = _Work(min(left, more if found else _FIRST << (attempt // 2)), clock)
-        begun = work.left
-        nodes = _grown(model, feasibility, q0, q1, _Aims(model, q0, q1, moved, rng, best), work)
-        left, attempt = left - max(begun - max(work.left, 0), 1), attempt + 1
-        if nodes is not None:
+        walk.seed([seed, attempt])
+        way, spent = walk.grown(best, min(left, more if found else _FIRST << (attempt // 2)), clock)
+        left, attempt = left - max(spent, 1), attempt + 1
+        if way is not None:
             # The first is made shorter whatever the clock says: as the trees have it, it winds.
-            way = _shortened(
-                model, feasibility, _cornered(model, feasibility, nodes), rng, _ROUGH, clock if found else Clock(None)
-            )
+            way = walk.shortened(way, _ROUGH, clock if found else Clock(None))
             if sized(way) < least:
                 best, least = way, sized(way)
         if best is not None:
             more, found = more or max(_MORE, (most - left) // 2), found + 1
     if best is None:
         return None
-    shorter = _shortened(model, feasibility, best, np.random.default_rng([seed, attempt]), _CUTS, clock)
+    walk.seed([seed, attempt])
+    shorter = walk.shortened(best, _CUTS, clock)
     return shorter if sized(shorter) <= least else best
-
-
-def length(model: Model, way: Array) -> float:
-    """The sum of the lengths of all parts of a way (k, nq), by what joints cost [rad and m]."""
-    return float(np.linalg.norm(ways_between(model, way[:-1], way[1:]), axis=1).sum())
-
-
-def ways_between(model: Model, q0: Array, q1: Array) -> Array:
-    """(..., nv) what motion from q0 to q1 (..., nq) costs by joint [rad and m]."""
-    return model._costs * model.difference(q0, q1)
-
-
-def in_steps(model: Model, way: Array, step: float) -> Array:
-    """(k, nq) a way with corners (m, nq) in steps of at most `step` [rad or m], but for its first configuration."""
-    rows = []
-    for a, b in pairwise(way):
-        pieces = max(1, int(np.ceil(np.abs(model.difference(a, b)).max(initial=0.0) / step)))
-        rows += [model.interpolate(a, b, np.arange(1, pieces) / pieces), b[None]]
-    return np.concatenate([way[:0], *rows])
-
-
-# Trees -------------------------------------------------------------------------------------------------------------
-
-
-@final
-class _Aims:
-    """What is aimed at: configurations around both ends, and where there is a way, those by which a shorter one can
-    pass; and from time to time where the tip is elsewhere than a node has it."""
-
-    def __init__(
-        self, model: Model, q0: Array, q1: Array, moved: npt.NDArray[np.bool_], rng: np.random.Generator,
-        best: Array | None,
-    ) -> None:  # fmt: skip
-        self._model, self._q0, self._moved, self._rng = model, q0, moved, rng
-        # Around both ends, as limits may be a million turns away; a rotation is drawn as the model does.
-        self._plain = plain = _plain(model)
-        low = np.maximum(np.minimum(q0, q1) - _BEYOND_ENDS, model.lower)[plain]
-        high = np.minimum(np.maximum(q0, q1) + _BEYOND_ENDS, model.upper)[plain]
-        low, high = np.minimum(low, high), np.maximum(low, high)
-        if best is not None:
-            # The box around the ellipsoid of all points whose ways to both ends are together no longer.
-            at_q, at_v = model._plain
-            costs = np.ones(model.nq)
-            costs[at_q] = model._costs[at_v]
-            axis, whole = (costs * (q1 - q0))[plain], length(model, best)
-            share = axis**2 / max(float(axis @ axis), 1e-300)
-            half = (0.5 / costs[plain]) * np.sqrt(
-                whole**2 * share + max(whole**2 - float(axis @ axis), 0.0) * (1.0 - share)
-            )
-            middle = 0.5 * (q0 + q1)[plain]
-            low, high = np.clip(middle - half, low, high), np.clip(middle + half, low, high)
-        self._low, self._high = low, high
-
-    def sample(self) -> Array:
-        """(8, nq)"""
-        aims = self._model.sample(WIDTH, seed=self._rng)
-        aims[:, self._plain] = self._rng.uniform(self._low, self._high, (WIDTH, len(self._low)))
-        return np.where(self._moved, aims, self._q0)
-
-    def shifted(self, q: Array) -> Array:
-        """(nq,) where the tip is moved away from where q (nq,) has it, in some direction, and not turned."""
-        model, way = self._model, self._rng.standard_normal(3)
-        shift = np.append(_SHIFT * way / np.linalg.norm(way), np.zeros(3))
-        step = np.linalg.pinv(model.jacobian(model.tip, q), rcond=_FLAT) @ shift
-        return np.where(self._moved, model.clip(model.integrate(q, step)), self._q0)
-
-    def node(self, count: int) -> int:
-        """One of so many, any."""
-        return int(self._rng.integers(count))
-
-
-def _plain(model: Model) -> npt.NDArray[np.bool_]:
-    """(nq,) which numbers of q are no part of a rotation's quaternion."""
-    plain = np.ones(model.nq, dtype=np.bool_)
-    for joint in model.joints:
-        if joint.nq and joint.quaternion_at is not None:
-            first = model.index(joint.name).start + joint.quaternion_at
-            plain[first : first + 4] = False
-    return plain
-
-
-def _grown(
-    model: Model, feasibility: PathFeasibility, q0: Array, q1: Array, aims: _Aims, work: _Work
-) -> list[Array] | None:
-    """A free way from q0 to q1, as two trees have it; None where the work is done before they meet."""
-    one, other = _Tree(q0), _Tree(q1)
-    while not (one.full or other.full or work.spent):
-        new = _grow(model, feasibility, one, aims, work)
-        if new:
-            nearest = [_away(model, other.q[: other.count], one.q[node]).min() for node in new]
-            node = new[int(np.argmin(nearest))]
-            met = _reach(model, feasibility, other, one.q[node], work)
-            if met is not None:
-                way = one.way(node) + other.way(met)[::-1][1:]
-                return way if (way[0] == q0).all() else way[::-1]
-        if one.count > other.count:
-            one, other = other, one
-    return None
-
-
-def _away(model: Model, q: Array, aim: Array) -> Array:
-    """(n,) the squares of the ways from q (n, nq) to `aim` (nq,)."""
-    return np.asarray((ways_between(model, q, aim) ** 2).sum(axis=1))
-
-
-def _grow(model: Model, feasibility: PathFeasibility, tree: _Tree, aims: _Aims, work: _Work) -> list[int]:
-    """Add a branch towards each of eight aims, a shorter one where an obstacle is in the way; the new nodes."""
-    to = aims.sample()
-    near = [int(_away(model, tree.q[: tree.count], aim).argmin()) for aim in to]
-    near[0] = aims.node(tree.count)
-    to[0] = aims.shifted(tree.q[near[0]])
-    lengths = np.linalg.norm(ways_between(model, tree.q[near], to), axis=1)
-    left, new = [k for k in range(len(to)) if lengths[k] > 0.0], list[int]()
-    for share in _SHARES:
-        if not left:
-            break
-        ends = np.stack(
-            [_towards(model, feasibility, tree.q[near[k]], to[k], min(1.0, share * _REACH / lengths[k])) for k in left]
-        )
-        work.left -= 1
-        blocked = list[int]()
-        for k, end, clear in zip(left, ends, feasibility(ends) >= 0.0, strict=True):
-            way = None
-            if clear and not tree.full:
-                work.left -= 1
-                way = feasibility.straight(model, tree.q[near[k]], end)
-            if way is None:
-                blocked.append(k)
-            else:
-                new.append(tree.add(way[-1], near[k]))
-        left = blocked
-    return new
-
-
-def _reach(model: Model, feasibility: PathFeasibility, tree: _Tree, aim: Array, work: _Work) -> int | None:
-    """Grow towards `aim` until it is there; its node, None if an obstacle is in the way or the work is done."""
-    near = int(_away(model, tree.q[: tree.count], aim).argmin())
-    while not (tree.full or work.spent):
-        length = float(np.linalg.norm(ways_between(model, tree.q[near], aim)))
-        if not length > 0.0:
-            return near
-        q = aim if length <= _REACH else _towards(model, feasibility, tree.q[near], aim, _REACH / length)
-        if q is not aim and not float(np.linalg.norm(ways_between(model, q, aim))) < length:
-            return None
-        work.left -= 1
-        if feasibility.straight(model, tree.q[near], q) is None:
-            return None
-        near = tree.add(q, near)
-        if q is aim:
-            return near
-    return None
-
-
-def _towards(model: Model, feasibility: PathFeasibility, q0: Array, q1: Array, share: float) -> Array:
-    """(nq,) a share of the way from q0 to q1 (nq,), with loops closed, or q0 where they cannot be."""
-    q = model.interpolate(q0, q1, share)
-    if feasibility.loops is None:
-        return q
-    closed, found = feasibility.loops.all_closed(q[None])
-    return closed[0] if found[0] else q0
-
-
-# Ways --------------------------------------------------------------------------------------------------------------
-
-
-def _cornered(model: Model, feasibility: PathFeasibility, way: list[Array]) -> Array:
-    """(k, nq) configurations one after the other, with the corners between them along which loops are closed."""
-    if feasibility.loops is None:
-        return np.array(way)
-    parts = [part for a, b in pairwise(way) if (part := feasibility.straight(model, a, b)) is not None]
-    return np.concatenate([way[0][None], *(part[1:] for part in parts)])
-
-
-def _shortened(
-    model: Model, feasibility: PathFeasibility, way: Array, rng: np.random.Generator, cuts: int, clock: Clock
-) -> Array:
-    """The way (k, nq), of which parts are replaced by straight ones where these are free, until few are."""
-    idle = 0
-    for _ in range(cuts):
-        moves = np.linalg.norm(ways_between(model, way[:-1], way[1:]), axis=1)
-        if len(way) < 3 or idle == _IDLE or clock.late:
-            break
-        at = np.append(0.0, np.cumsum(moves))
-        # Parts of all sizes: long ones go round less, short ones round the corners.
-        size, idle = at[-1] * rng.uniform() ** 2, idle + 1
-        begin = rng.uniform(0.0, at[-1] - size)
-        a, b = (
-            int(np.clip(np.searchsorted(at, s, side="right") - 1, 0, len(moves) - 1)) for s in (begin, begin + size)
-        )
-        if a == b:
-            continue
-        first, last = (
-            _towards(
-                model, feasibility, way[k], way[k + 1], float(np.clip((s - at[k]) / max(moves[k], 1e-300), 0.0, 1.0))
-            )
-            for k, s in ((a, begin), (b, begin + size))
-        )
-        if float(np.linalg.norm(ways_between(model, first, last))) > _LESS * size:
-            continue
-        cut = feasibility.straight(model, first, last)
-        if cut is not None:
-            way, idle = np.concatenate([way[: a + 1], cut, way[b + 1 :]]), 0
-    keep = [0]
-    moves = np.linalg.norm(ways_between(model, way[:-1], way[1:]), axis=1)
-    keep += [i for i in range(1, len(way)) if moves[i - 1] > 1e-9 or i == len(way) - 1]
-    return way[keep]

@@ -10,6 +10,7 @@ import numpy as np
 from poise.common.array import Array
 from poise.kernels.machine.layout import WIDTH
 from poise.model.model import Model
+from poise.model.scene import Scene
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.loops import Loops
 from poise.solving.requirements.balls import SphericalLimits
@@ -46,6 +47,12 @@ class PathFeasibility:
     def __bool__(self) -> bool:
         """Whether there is any constraint."""
         return bool(self.constraints)
+
+    @property
+    def scene(self) -> tuple[Scene, float] | None:
+        """The shapes, and how far they are to be apart [m], if nothing else is asked for."""
+        one = self.constraints[0] if len(self.constraints) == 1 and self.loops is None else None
+        return (one.scene, one.least) if type(one) is Clearance else None
 
     def with_constraints(self, *constraints: PathConstraint) -> "PathFeasibility":
         """It with more constraints."""

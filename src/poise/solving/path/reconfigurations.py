@@ -13,13 +13,14 @@ import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.solving.path.clock import Clock
-from poise.solving.path.connect import WORK, connect, in_steps
+from poise.solving.path.connect import WORK, connect
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.fixed_times import Pace
 from poise.solving.path.path import PathFailure
 from poise.solving.path.route import Route
 from poise.solving.path.timing import timed
 from poise.solving.path.trajectory import Trajectory, joined
+from poise.solving.path.ways import in_steps
 
 _STEP: Final = 0.05
 """The longest step of a joint on the way to another configuration [rad or m]."""

@@ -141,10 +141,15 @@ class Route:
         """What gives way, if anything does."""
         return self.projection if self.projection is not None and len(self.projection.active) else None
 
+    @property
+    def free_of_tasks(self) -> bool:
+        """Whether a posture alone says where a configuration is to be."""
+        return not (self.tasks or self.loops or self.soft is None)
+
     def at_posture(self, waypoint: int, q: Array) -> Array | None:
         """(..., nq) q (..., nq) with all joints that move where a posture has them at one waypoint; None where anything
         else is asked for."""
-        if self.tasks or self.loops or self.soft is None:
+        if not self.free_of_tasks:
             return None
         return np.where(self.sampled, self.soft.postures[waypoint], q)
 
@@ -325,6 +330,13 @@ class Route:
         """(n, nq) where q (n, nq), all of it reached, comes within what must hold, and then what gives way is met, one
         level after the other; q where that is not reached."""
         if self.projection is None:
+            return q
+        if (
+            self.free_of_tasks
+            and not self.projection.cost(q).any()
+            and (self.clip(q) == q).all()
+            and (feasibility(q) >= 0.0).all()
+        ):
             return q
         moved = self.projection.projected(q, self.seed, self.clock)
         good = (self.rows(moved)[2] <= 1.0) & (feasibility(moved) >= 0.0)

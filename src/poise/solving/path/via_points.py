@@ -16,7 +16,7 @@ from poise.model.model import Model
 from poise.solving.arguments.arguments import Tasks
 from poise.solving.arguments.moving import JointsLike, moving
 from poise.solving.path.clock import Clock
-from poise.solving.path.connect import WORK, connect, in_steps, length
+from poise.solving.path.connect import WORK, connect
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.jumps import FACTOR, LEAST
 from poise.solving.path.limits import PathLimits
@@ -28,6 +28,7 @@ from poise.solving.path.solve import SPENT
 from poise.solving.path.stops import Stops, candidates, gathered, stops_of
 from poise.solving.path.timing import timed
 from poise.solving.path.waypoints import start_of, waypoints
+from poise.solving.path.ways import in_steps, length
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
 
@@ -191,6 +192,8 @@ def _measure(model: Model, path_limits: PathLimits) -> Measure:
     def duration(way: Array) -> float:
         if len(way) < 2:
             return 0.0
+        if not (rates.smooth or rates.tools):
+            return float(rates.on_steps(model, way).sum())
         rows = np.concatenate([way[:1], in_steps(model, way, _MEASURED)])
         rests = np.isin(np.arange(len(rows)), (0, len(rows) - 1))
         return timed(model, rows, rates, rests, Clock(None), PathFeasibility(()), within_limits=path_limits.positions)[
@@ -223,6 +226,8 @@ def _chosen(
 
 def _together(route: Route, q: Array, first: Array | None, feasibility: PathFeasibility) -> Array:
     """The configurations moved nearer to each other, where all poses are met; `first` stays."""
+    if route.free_of_tasks:
+        return q
     if first is not None:
         route = route.beginning_at(first)
         q = np.concatenate([first[None], q])

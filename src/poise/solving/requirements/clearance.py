@@ -30,7 +30,7 @@ class Clearance(OnTheWay):
     def __init__(self, model: Model, limit: CollisionLimit, scene: Scene | None = None) -> None:
         """What a limit asks for, with the shapes of its scene, without one as they are now."""
         self._model, self._limit, self.least = model, limit, limit.min_distance
-        self._scene = limit.scene(model) if scene is None else scene
+        self.scene = limit.scene(model) if scene is None else scene
 
     @staticmethod
     @contextmanager
@@ -53,11 +53,11 @@ class Clearance(OnTheWay):
 
     def distances(self, q: Array) -> Array:
         """(n,) how far shapes are from each other at q (n, nq) [m]."""
-        return nearest_of_many(self._scene, np.ascontiguousarray(q)).distance
+        return nearest_of_many(self.scene, np.ascontiguousarray(q)).distance
 
     def slopes(self, q: Array) -> Array:
         """(n, nv) how that changes with velocities [m per rad or m]."""
-        return slopes_of_many(self._scene, np.ascontiguousarray(q))
+        return slopes_of_many(self.scene, np.ascontiguousarray(q))
 
     def __call__(self, q: Array) -> Array:
         """(n,) by how much configurations q (n, nq) are farther away than asked [m]; negative where too near."""
@@ -74,7 +74,7 @@ class Clearance(OnTheWay):
 
     def words(self, q: Array) -> str:
         """See `PathConstraint`."""
-        model, limit, near = self._model, self._limit, nearest_in(self._scene, q)
+        model, limit, near = self._model, self._limit, nearest_in(self.scene, q)
         (one, other), far = near.pair, near.distance
         key = (Clearance, limit, near.pair, 0 if limit.world is None else limit.world.version)
         advice = cached(model, key, lambda: limit.unparted(model, near.pair))

@@ -1,0 +1,261 @@
+"""Whether all shapes of a scene stay apart on a straight way in the joints: looks at its middle, then at its halves.
+
+Two shapes that are d apart stay so for as much of the way as takes both together by less than d.  So after a look most
+pairs are clear of all of the part at hand, and the next looks, in the middles of its halves, are at those alone that
+are not (Schwarzer, Saha and Latombe 2005, "Adaptive Dynamic Collision Checking", doi:10.1109/TRO.2004.838012).  Parts
+are halved until no pair can lose more than RESERVE within, which both must have beyond what is asked.
+
+`room` begins with the numbers of the head; then come the step (nv), how far two shapes that move may come to each other
+on the whole way, and on the diagonal one by itself (movers x movers) [m], the last normal of each pair (3), the parts,
+and the pairs that they are looked at for.
+"""
+
+import numpy as np
+
+from poise.kernels.algebra.vectors import dot, minus, opposite, vector
+from poise.kernels.collision.gjk import FIRST, SECOND, support
+from poise.kernels.collision.near import (
+    NORMAL,
+    distance_between,
+    ease,
+    looked_at,
+    max_displacement,
+    may_be_within,
+    place_movers,
+    shared_columns,
+    spheres_within,
+    spine_of,
+    ways_between,
+)
+from poise.kernels.collision.placing import ORIGIN, part
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import any_of, load_pack, packs, sqrt, store_pack
+from poise.kernels.machine.layout import FRAME, PRISMATIC, REVOLUTE, WIDTH
+from poise.kernels.machine.views import flat, section
+from poise.kernels.path.joint_rows import difference, move, put
+
+LEAST, LOOKS, BLOCKER, SEED, DRAWN, COUNT = 0, 1, 2, 3, 4, 5
+"""Numbers of the head: the least distance that is asked for [m], looks that are left, the pair that was in the way
+last, the seed, how many random numbers were drawn, and how many configurations either tree has."""
+HEAD = 8
+"""How many there are."""
+PARTS, LISTED = 4096, 32768
+"""Parts of a way that are looked at, and pairs in all of their lists, at most: a way that needs more counts as
+blocked."""
+_PART = 4
+"""Numbers of a part: where its middle is, half its length, and where its pairs are listed."""
+_FIRST, _MOST = 0.5, 256
+"""Length of the first parts of a way, at most [rad and m], and how many there are, at most."""
+RESERVE = 5e-4
+"""What may be lost between two looks [m]."""
+_CLEAR, _OPEN, _BLOCKED = 0, 1, 2
+"""What a look says of a pair: it is apart on all of the part, it is apart at the look, it is too near."""
+
+
+def room_size(nv: int, movers: int, count: int) -> int:
+    """How many numbers `room` has."""
+    return HEAD + nv + (movers + 3 * count) * movers + _PART * PARTS + LISTED
+
+
+@kernel
+def is_free(s, x, joints, room, q0, q1):
+    """Whether all shapes stay apart on the way from q0 to q1 (nq)."""
+    movers, total, nv = s.scene[0].movers, s.scene[0].count, len(x.proximity.row)
+    step, at = section(room, HEAD, nv), HEAD + nv + (movers + 3 * total) * movers
+    parts, pairs = section(room, at, _PART * PARTS), section(room, at + _PART * PARTS, LISTED)
+    difference(joints, q0, q1, step)
+    put(q0, x.q)
+    made, listed, looked = _begin(s, x, room, step, parts), 0, 0
+    while looked < made:
+        at = _PART * looked
+        middle, half, begin, end = parts[at], parts[at + 1], int(parts[at + 2]), int(parts[at + 3])
+        move(joints, q0, step, middle, x.q)
+        place_movers(s, x)
+        for i in range(movers):
+            x.proximity.advance[i] = -1.0
+        room[LOOKS] -= 1.0
+        if listed + movers * total > LISTED or made + 2 > PARTS:
+            return False
+        if end < 0:
+            begin, end = listed, _near_enough(s, x, room, half, pairs, listed)
+            listed = end
+        looked, first = looked + 1, listed
+        for k in range(begin, end):
+            pair = int(pairs[k])
+            said = _look(s, x, room, pair // total, pair % total, half)
+            if said == _BLOCKED and _gives_way(s, x, joints, room, q0, q1, pair // total, pair % total):
+                said = _OPEN
+                move(joints, q0, step, middle, x.q)
+                place_movers(s, x)
+            if said == _BLOCKED:
+                room[BLOCKER] = pairs[k]
+                return False
+            if said == _OPEN:
+                pairs[listed] = pairs[k]
+                listed += 1
+        if listed > first:
+            for side in range(-1, 2, 2):
+                made = _add_part(parts, made, middle + 0.5 * side * half, 0.5 * half, first, listed)
+    return True
+
+
+@kernel
+def _begin(s, x, room, step, parts):
+    """The first parts of a way, none longer than _FIRST, so that what is far away is seen to be; how many.
+
+    They come in the order in which halves of halves would: the more of a way lies between two looks that come one after
+    the other, the sooner something in the way is met.
+    """
+    movers, nv, whole = s.scene[0].movers, len(x.proximity.row), 0.0
+    for v in range(nv):
+        x.proximity.row[v] = abs(step[v])
+        whole += abs(step[v])
+    for i in range(movers):
+        for j in range(i, movers):
+            shared = shared_columns(s, i, j) if j > i else 0
+            way = max_displacement(s, i, shared, x.proximity.row)
+            if j > i:
+                way += max_displacement(s, j, shared, x.proximity.row)
+            room[HEAD + nv + movers * i + j] = way
+    count, made = 1, 0
+    while whole > _FIRST * count and count < _MOST:
+        count *= 2
+    for k in range(count):
+        place, bit, left = 0, count // 2, k
+        while left > 0:  # the digits of k, the last first
+            place, bit, left = place + bit * (left % 2), bit // 2, left // 2
+        made = _add_part(parts, made, (place + 0.5) / count, 0.5 / count, 0, -1)
+    return made
+
+
+@kernel
+def _add_part(parts, made, middle, half, begin, end):
+    """Add a part to those that are to be looked at; how many there are then."""
+    at = _PART * made
+    parts[at], parts[at + 1], parts[at + 2], parts[at + 3] = middle, half, float(begin), float(end)
+    return made + 1
+
+
+@kernel
+def _near_enough(s, x, room, half, pairs, listed):
+    """List the pairs whose bounding spheres may meet on this part, that which was in the way last first; how many."""
+    movers, bounded, total = s.scene[0].movers, s.scene[0].bounded, s.scene[0].count
+    count, last, ways = packs(x.proximity.centres, bounded), int(room[BLOCKER]), HEAD + len(x.proximity.row)
+    if last >= 0:
+        pairs[listed] = room[BLOCKER]
+        listed += 1
+    longest = 0.0
+    for i in range(movers):
+        longest = max(longest, half * room[ways + (movers + 1) * i])
+    for i in range(movers - 1, -1, -1):  # the hand is more often in the way than what carries it
+        own, least = half * room[ways + (movers + 1) * i], s.shapes[i].bound + room[LEAST]
+        for c in range((i + 1) // WIDTH, count):
+            way = ways_between(x, count, i, c)
+            square = dot(way, way)
+            far = load_pack(x.proximity.reach, count * i + c) + (least + own + (longest if WIDTH * c < movers else 0.0))
+            if any_of((far > 0.0) & (square < far * far)):
+                store_pack(x.proximity.squares, count * i + c, square)
+                for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
+                    at = WIDTH * count * i + j
+                    far_j = x.proximity.reach[at] + least + (half * room[ways + movers * i + j] if j < movers else own)
+                    if far_j > 0.0 and x.proximity.squares[at] < far_j * far_j and i * total + j != last:
+                        pairs[listed] = float(i * total + j)
+                        listed += 1
+        for j in range(bounded, total):
+            if looked_at(s, i, j) and i * total + j != last:
+                pairs[listed] = float(i * total + j)
+                listed += 1
+    return listed
+
+
+@kernel
+def _look(s, x, room, i, j, half):
+    """What shapes i and j are on a part of a way: from cheap to dear, until that is known."""
+    least, movers, nv = room[LEAST], s.scene[0].movers, len(x.proximity.row)
+    if j < movers:  # what moves both alike brings neither nearer
+        shared = shared_columns(s, i, j)
+        far = _way(s, x, i, shared, half) + _way(s, x, j, shared, half)
+    else:
+        far = _advance(s, x, i, half)
+    if not spheres_within(s, x, i, j, least + far) or not may_be_within(s, x, i, j, least + far):
+        return _CLEAR
+    bounded, normal = j < s.scene[0].bounded, HEAD + nv + movers * movers + 3 * (i * s.scene[0].count + j)
+    gap = _gap_along(s, x, i, j, vector(room, normal)) if bounded else -np.inf
+    if gap > least + far:
+        return _CLEAR
+    if bounded and far > RESERVE:
+        # Where the spines come as near as that the shapes are not clear, and it is enough that they are apart.
+        girths = spine_of(s.shapes[i])[1] + spine_of(s.shapes[j])[1]
+        if may_be_within(s, x, i, j, least + far - girths) and (
+            gap > least + RESERVE or not may_be_within(s, x, i, j, least + RESERVE)
+        ):
+            return _OPEN
+    distance = distance_between(s, x, i, j, least + max(far, RESERVE))
+    for r in range(3):
+        room[normal + r] = x.proximity.pair[NORMAL + r]
+    if not distance >= least + RESERVE:
+        return _BLOCKED
+    return _OPEN if distance < least + far and far > RESERVE else _CLEAR
+
+
+@kernel
+def _gives_way(s, x, joints, room, q0, q1, i, j):
+    """Whether shapes i and j, which lack some of their reserve at the look, have no more of it at an end either."""
+    distance = x.proximity.pair[2]
+    if not distance >= room[LEAST]:
+        return False
+    most = np.inf
+    for end in range(2):
+        put(q0 if end == 0 else q1, x.q)
+        place_movers(s, x)
+        most = min(most, distance_between(s, x, i, j, room[LEAST] + RESERVE))
+    put(q0, x.q)
+    return distance >= most
+
+
+@kernel
+def _gap_along(s, x, i, j, normal):
+    """A lower bound of the distance of shapes i and j: how far they are apart along a direction; none without one."""
+    if dot(normal, normal) < 0.5:
+        return -np.inf
+    numbers = flat(x.room)
+    for r in range(FRAME):
+        numbers[FIRST + r] = x.proximity.shape_frames[FRAME * i + r]
+        numbers[SECOND + r] = x.proximity.shape_frames[FRAME * j + r]
+    p = support(s.shapes[i], s.vertices, numbers, FIRST, normal)
+    q = support(s.shapes[j], s.vertices, numbers, SECOND, opposite(normal))
+    return dot(normal, minus(q, p)) - s.shapes[i].radius - s.shapes[j].radius + ease(s, i, j)
+
+
+@kernel
+def _advance(s, x, i, half):
+    """How far shape i may come on half of a part [m]."""
+    if x.proximity.advance[i] < 0.0:
+        x.proximity.advance[i] = _way(s, x, i, 0, half)
+    return x.proximity.advance[i]
+
+
+@kernel
+def _way(s, x, i, shared, share):
+    """How far a point of shape i may come with a share of x.proximity.row, without its first columns [m].
+
+    From the shape to the root: an axis takes it no farther than its lever, which is no longer than now and what the
+    joints between can add.
+    """
+    chain, way, p = s.chains[i], 0.0, part(x.proximity.shape_frames, i, ORIGIN)
+    lever = chain.first_lever - chain.first_column
+    for k in range(chain.last_column - 1, chain.first_column + shared - 1, -1):
+        c = s.columns[k]
+        turn = share * x.proximity.row[c.column]
+        if turn > 0.0:
+            arm = s.levers[lever + k]
+            if c.kind != PRISMATIC:
+                d = minus(p, vector(x.frames, c.place))
+                square = dot(d, d)
+                # Across the axis alone, unless other axes of a ball turn about the same place and not this one with it.
+                if c.kind == REVOLUTE and (k == chain.first_column or s.columns[k - 1].place != c.place):
+                    along = dot(d, vector(x.frames, c.axis))
+                    square = max(square - along * along, 0.0) if c.axis == c.place + 3 else square
+                arm = min(arm, abs(c.scale) * (sqrt(square) + s.shapes[i].bound + abs(c.pitch) + way))
+            way += turn * arm
+    return way

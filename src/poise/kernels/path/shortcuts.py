@@ -1,0 +1,87 @@
+"""Parts of a way are replaced by straight ones where these are free."""
+
+from poise.kernels.algebra.scalar import uniform
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import sqrt
+from poise.kernels.machine.views import section
+from poise.kernels.path.free_way import DRAWN, SEED, is_free
+from poise.kernels.path.joint_rows import difference, move, put, square_between
+
+_IDLE = 60
+"""Times without a cut after which a way is left."""
+_LESS = 1.0 - 1e-3
+"""A cut makes a part of a way shorter by this factor at least."""
+_SAME = 1e-9
+"""Corners no farther apart are one [rad and m]."""
+
+
+@kernel
+def shorten(s, x, joints, room, scratch, way, count, cuts):
+    """Try so many times to cut a way of `count` corners short; how many it has then."""
+    nq, nv, idle, seed = len(x.q), len(x.proximity.row), 0, int(room[SEED])
+    first, last, step = section(scratch, 0, nq), section(scratch, nq, nq), section(scratch, 2 * nq, nv)
+    put(section(way, 0, nq), first), put(first, last)
+    for _ in range(cuts):
+        if count < 3 or idle == _IDLE:
+            break
+        whole = 0.0
+        for k in range(count - 1):
+            whole += _length(joints, way, nq, k)
+        # Parts of all sizes: long ones go round less, short ones round the corners.
+        drawn = int(room[DRAWN])
+        size = whole * uniform(seed, drawn) ** 2
+        begin = (whole - size) * uniform(seed, drawn + 1)
+        room[DRAWN] += 2.0
+        idle += 1
+        a = _point_at(joints, way, nq, count, begin, step, first)
+        b = _point_at(joints, way, nq, count, begin + size, step, last)
+        if a == b or sqrt(square_between(joints, first, last)) > _LESS * size:
+            continue
+        if is_free(s, x, joints, room, first, last):
+            count, idle = _replace(way, nq, count, a, b, first, last), 0
+    return _without_twins(joints, way, nq, count)
+
+
+@kernel
+def _length(joints, way, nq, k):
+    """Of the part of a way from its corner k on [rad and m]."""
+    return sqrt(square_between(joints, section(way, k * nq, nq), section(way, (k + 1) * nq, nq)))
+
+
+@kernel
+def _point_at(joints, way, nq, count, at, step, q):
+    """q (nq) is the point of a way so far along it, on the part that is returned."""
+    k, length = 0, _length(joints, way, nq, 0)
+    while at > length and k < count - 2:
+        at, k = at - length, k + 1
+        length = _length(joints, way, nq, k)
+    corner = section(way, k * nq, nq)
+    difference(joints, corner, section(way, (k + 1) * nq, nq), step)
+    move(joints, corner, step, min(max(at / max(length, 1e-300), 0.0), 1.0), q)
+    return k
+
+
+@kernel
+def _replace(way, nq, count, a, b, first, last):
+    """Put two corners in the place of those between parts a and b; how many there are then."""
+    shift = a + 3 - (b + 1)
+    if shift > 0:
+        for k in range(count - 1, b, -1):
+            put(section(way, k * nq, nq), section(way, (k + shift) * nq, nq))
+    else:
+        for k in range(b + 1, count):
+            put(section(way, k * nq, nq), section(way, (k + shift) * nq, nq))
+    put(first, section(way, (a + 1) * nq, nq)), put(last, section(way, (a + 2) * nq, nq))
+    return count + shift
+
+
+@kernel
+def _without_twins(joints, way, nq, count):
+    """Leave out corners that are the same as those before them; how many stay."""
+    kept = 1
+    for k in range(1, count):
+        corner = section(way, k * nq, nq)
+        if k == count - 1 or square_between(joints, section(way, (kept - 1) * nq, nq), corner) > _SAME * _SAME:
+            put(corner, section(way, kept * nq, nq))
+            kept += 1
+    return kept

@@ -1,0 +1,210 @@
+"""Two trees of configurations that grow towards each other along free ways (RRT-Connect).
+
+Kuffner and LaValle 2000, "RRT-Connect: An Efficient Approach to Single-Query Path Planning",
+doi:10.1109/ROBOT.2000.844730.  `trees` are two times NODES configurations (nq), `parents` from which of its tree each
+was reached.
+"""
+
+import numpy as np
+
+from poise.kernels.algebra.cholesky import solve_symmetric
+from poise.kernels.algebra.scalar import sincos, uniform
+from poise.kernels.algebra.vectors import cross, minus, vector
+from poise.kernels.collision.near import place_movers
+from poise.kernels.collision.placing import ORIGIN, part
+from poise.kernels.machine.jit import kernel
+from poise.kernels.machine.lanes import sqrt
+from poise.kernels.machine.layout import PRISMATIC
+from poise.kernels.machine.views import section
+from poise.kernels.path.free_way import COUNT, DRAWN, LOOKS, SEED, is_free
+from poise.kernels.path.joint_rows import difference, draw, keep_within, move, put, square_between
+
+NODES = 4000
+"""Configurations of a tree, at most."""
+_REACH = 1.0
+"""Length of a branch [rad and m]."""
+_SHORT = 0.3
+"""Share of a branch that is tried where all of it is blocked: near to what is in the way a shorter one goes on."""
+_SHIFTED = 8
+"""Each such aim is one where the tip of the arm is moved from where a node has it, and not turned: what is deep in
+something comes out as it is pulled out, which the directions of joints hit seldom."""
+_SHIFT = 0.15
+"""By how much it is moved [m]."""
+_FLAT = 1e-4
+"""Damping of such a step, as a share of the trace of J J^T."""
+_TURN = 6.283185307179586
+
+
+def scratch_size(nq: int, nv: int) -> int:
+    """How many numbers the scratch of trees has."""
+    return 2 * nq + 7 * nv + 42
+
+
+@kernel
+def grow(s, x, joints, room, trees, parents, scratch, way):
+    """Write into `way` the configurations from the root of the first tree to that of the second; how many, 0 where the
+    looks are spent, or a tree is full, before they meet."""
+    nq = len(x.q)
+    room[COUNT], room[COUNT + 1], one = 1.0, 1.0, 0
+    aim, q, aims = section(scratch, 0, nq), section(scratch, nq, nq), 0
+    put(section(trees, 0, nq), aim), put(aim, q)
+    while room[LOOKS] > 0.0 and room[COUNT] < NODES and room[COUNT + 1] < NODES:
+        near = _aim(s, x, joints, room, trees, scratch, one, aims)
+        aims += 1
+        node = _branch(s, x, joints, room, trees, parents, scratch, one, near)
+        if node >= 0:
+            put(_node(trees, nq, one, node), aim)
+            met = _reach(s, x, joints, room, trees, parents, scratch, 1 - one)
+            if met >= 0:
+                return _join(trees, parents, nq, node if one == 0 else met, met if one == 0 else node, way)
+        if room[COUNT + one] > room[COUNT + 1 - one]:
+            one = 1 - one
+    return 0
+
+
+@kernel
+def _node(trees, nq, tree, k):
+    return section(trees, (tree * NODES + k) * nq, nq)
+
+
+@kernel
+def _aim(s, x, joints, room, trees, scratch, tree, aims):
+    """Write where a tree is to grow to, and return from which of its nodes."""
+    nq, seed = len(x.q), np.int64(room[SEED])
+    aim = section(scratch, 0, nq)
+    if aims % _SHIFTED != _SHIFTED - 1:
+        room[DRAWN] = float(draw(joints, seed, np.int64(room[DRAWN]), aim))
+        return _nearest(joints, trees, nq, tree, int(room[COUNT + tree]), aim)
+    near = min(int(room[COUNT + tree] * uniform(seed, np.int64(room[DRAWN]))), int(room[COUNT + tree]) - 1)
+    put(_node(trees, nq, tree, near), x.q)
+    place_movers(s, x)
+    _shift(s, x, room, scratch)
+    move(joints, _node(trees, nq, tree, near), section(scratch, 2 * nq, len(x.proximity.row)), 1.0, aim)
+    keep_within(joints, aim)
+    return near
+
+
+@kernel
+def _shift(s, x, room, scratch):
+    """Write the step (nv) that moves the tip by _SHIFT in a random direction and does not turn it: the outermost shape,
+    by a damped least-squares step."""
+    nq, nv, seed, drawn = len(x.q), len(x.proximity.row), np.int64(room[SEED]), np.int64(room[DRAWN])
+    step, rows = section(scratch, 2 * nq, nv), section(scratch, 2 * nq + nv, 6 * nv)
+    gram, force = section(scratch, 2 * nq + 7 * nv, 36), section(scratch, 2 * nq + 7 * nv + 36, 6)
+    tip = 0
+    for i in range(s.scene[0].movers):
+        longest = s.chains[tip].last_column - s.chains[tip].first_column
+        tip = i if s.chains[i].last_column - s.chains[i].first_column >= longest else tip
+    for k in range(6 * nv):
+        rows[k] = 0.0
+    chain, p = s.chains[tip], part(x.proximity.shape_frames, tip, ORIGIN)
+    for k in range(chain.first_column, chain.last_column):
+        c = s.columns[k]
+        z, at = vector(x.frames, c.axis), 6 * c.column
+        turn = cross(z, minus(p, vector(x.frames, c.place)))
+        for r in range(3):
+            if c.kind == PRISMATIC:
+                rows[at + r] += c.scale * z[r]
+            else:
+                rows[at + r] += c.scale * (turn[r] + c.pitch * z[r])
+                rows[at + 3 + r] += c.scale * z[r]
+    trace = 0.0
+    for a in range(6):
+        for b in range(a + 1):
+            gram[6 * a + b] = 0.0
+            for v in range(nv):
+                gram[6 * a + b] += rows[6 * v + a] * rows[6 * v + b]
+        trace += gram[7 * a]
+        force[a] = 0.0
+    for a in range(6):
+        gram[7 * a] += _FLAT * trace + 1e-300
+    up, (sine, cosine) = 2.0 * uniform(seed, drawn + 1) - 1.0, sincos(_TURN * uniform(seed, drawn + 2))
+    across = sqrt(1.0 - up * up)
+    force[0], force[1], force[2] = _SHIFT * across * cosine, _SHIFT * across * sine, _SHIFT * up
+    room[DRAWN] += 3.0
+    solve_symmetric(6, gram, force)
+    for v in range(nv):
+        step[v] = 0.0
+        for a in range(6):
+            step[v] += rows[6 * v + a] * force[a]
+
+
+@kernel
+def _nearest(joints, trees, nq, tree, count, aim):
+    """The node of a tree that is nearest to an aim."""
+    least, near = np.inf, 0
+    for k in range(count):
+        square = square_between(joints, _node(trees, nq, tree, k), aim)
+        if square < least:
+            least, near = square, k
+    return near
+
+
+@kernel
+def _add(room, trees, parents, tree, parent, q):
+    """Add a node to a tree; which it is."""
+    k = int(room[COUNT + tree])
+    put(q, _node(trees, len(q), tree, k))
+    parents[tree * NODES + k] = float(parent)
+    room[COUNT + tree] += 1.0
+    return k
+
+
+@kernel
+def _branch(s, x, joints, room, trees, parents, scratch, tree, near):
+    """Add a branch from a node towards the aim, a shorter one where that is blocked; its node, -1: none."""
+    nq, nv = len(x.q), len(x.proximity.row)
+    aim, q, step = section(scratch, 0, nq), section(scratch, nq, nq), section(scratch, 2 * nq, nv)
+    root = _node(trees, nq, tree, near)
+    length = sqrt(square_between(joints, root, aim))
+    if not length > 0.0:
+        return -1
+    for k in range(2):
+        share = min(1.0, _REACH * (1.0 if k == 0 else _SHORT) / length)
+        difference(joints, root, aim, step)
+        move(joints, root, step, share, q)
+        if is_free(s, x, joints, room, root, q):
+            return _add(room, trees, parents, tree, near, q)
+    return -1
+
+
+@kernel
+def _reach(s, x, joints, room, trees, parents, scratch, tree):
+    """Grow a tree towards the aim until it is there; its node, -1 where something is in the way or the tree is full."""
+    nq, nv = len(x.q), len(x.proximity.row)
+    aim, q, step = section(scratch, 0, nq), section(scratch, nq, nq), section(scratch, 2 * nq, nv)
+    near = _nearest(joints, trees, nq, tree, int(room[COUNT + tree]), aim)
+    while room[COUNT + tree] < NODES:
+        root = _node(trees, nq, tree, near)
+        length = sqrt(square_between(joints, root, aim))
+        if not length > 0.0:
+            return near
+        if length > _REACH:
+            difference(joints, root, aim, step)
+            move(joints, root, step, _REACH / length, q)
+        else:
+            put(aim, q)
+        if not is_free(s, x, joints, room, root, q):
+            return -1
+        near = _add(room, trees, parents, tree, near, q)
+        if length <= _REACH:
+            return near
+    return -1
+
+
+@kernel
+def _join(trees, parents, nq, first, second, way):
+    """Write the configurations from one root over a node of each tree, which are the same, to the other; how many."""
+    count, k = 1, first
+    while k > 0:
+        count, k = count + 1, int(parents[k])
+    k = first
+    for i in range(count - 1, -1, -1):
+        put(_node(trees, nq, 0, k), section(way, i * nq, nq))
+        k = int(parents[k])
+    k = second
+    while k > 0:
+        k = int(parents[NODES + k])
+        put(_node(trees, nq, 1, k), section(way, count * nq, nq))
+        count += 1
+    return count
