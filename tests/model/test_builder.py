@@ -70,6 +70,16 @@ def test_masses_that_make_no_sense_are_refused(link: str, mass: Any, centre: Any
     assert (caught.value.file, caught.value.line) == ("scales.py", 7)
 
 
+@pytest.mark.parametrize("inertia", [np.ones(3), np.triu(np.ones((3, 3))), np.full((3, 3), math.nan), "heavy"])
+def test_an_inertia_that_is_no_symmetric_matrix_is_refused(inertia: Any) -> None:
+    builder = scales()
+    with pytest.raises(
+        ModelError, match="link 'arm' has an inertia that is none; it must be a symmetric matrix"
+    ) as caught:
+        builder.mass("arm", 1.0, inertia=inertia, line=7)
+    assert caught.value.line == 7
+
+
 def test_a_mass_on_a_missing_link_is_refused() -> None:
     builder = scales()
     builder.mass("amr", 1.0, line=7)

@@ -37,7 +37,7 @@ def gripper() -> pz.Model:
     )  # fmt: skip
     builder.frame("eye", link="palm", origin=pz.SE3.from_xyz_rpy([0.0, 0.05, 0.0], [0.1, 0.2, 0.3]))
     builder.frame("door", link=WORLD, origin=pz.SE3.from_parts([2.0, 0.0, 0.0]))
-    builder.mass("palm", 2.0, centre=(0.0, 0.0, 0.1))
+    builder.mass("palm", 2.0, centre=(0.0, 0.0, 0.1), inertia=np.diag([0.01, 0.02, 0.03]))
     builder.shape("palm", pz.Sphere((0.0, 0.0, 0.0), 0.05))
     builder.shape(WORLD, pz.Sphere((0.0, 0.0, -1.0), 0.1))
     builder.disable("l", "r")
@@ -49,9 +49,10 @@ def gripper() -> pz.Model:
 def carried(model: pz.Model) -> tuple[Any, ...]:
     """What comes along, whatever is changed."""
     masses = {link: (mass, centre.tolist()) for link, (mass, centre) in model.masses.items()}
+    inertias = {link: matrix.tolist() for link, matrix in model.inertias.items()}
     postures = {name: q.tolist() for name, q in model.postures.items()}
     return (
-        model.name, model.links, model.groups, postures, masses, model.shapes, model.visuals, model.disabled,
+        model.name, model.links, model.groups, postures, masses, inertias, model.shapes, model.visuals, model.disabled,
         model.joint_names, model.home.tolist(),
     )  # fmt: skip
 

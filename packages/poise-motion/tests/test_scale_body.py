@@ -54,6 +54,8 @@ def test_a_factor_is_of_all_lengths_on_a_link(model: pz.Model) -> None:
     for name in ("px", "py", "pz"):
         still[:, model.index(name)] *= 2.0
     assert np.allclose(all_of_it.poses(still, NAMES).xyz, 2.0 * model.poses(q, NAMES).xyz, atol=1e-12)
+    heavy = model.with_payload(1.0, link="shank", inertia=np.eye(3))
+    assert np.allclose(scaled(heavy, {"shank": 2.0}).inertias["shank"], 4.0 * heavy.inertias["shank"])
 
 
 def test_what_was_stretched_is_found(model: pz.Model) -> None:

@@ -10,7 +10,8 @@ from poise.io.mjcf import model_of
 from poise.model.joint_function import JointFunction
 
 _READ: Final = (
-    "names", "body_parentid", "body_pos", "body_quat", "body_mass", "body_ipos", "jnt_type", "jnt_bodyid", "jnt_pos",
+    "names", "body_parentid", "body_pos", "body_quat", "body_mass", "body_ipos", "body_inertia", "body_iquat",
+    "jnt_type", "jnt_bodyid", "jnt_pos",
     "jnt_axis", "jnt_limited", "jnt_range", "qpos0", "site_bodyid", "site_pos", "site_quat", "geom_pos", "geom_quat",
     "geom_size", "geom_contype", "geom_conaffinity", "eq_type", "eq_obj1id", "eq_obj2id", "eq_data", "eq_active0",
 )  # fmt: skip

@@ -32,6 +32,7 @@ from poise.model.frame import WORLD
 from poise.model.joint import JointKind, Mimic
 from poise.model.joint_function import JointFunction
 from poise.model.model import Model
+from poise.quaternions import quaternion_matrix
 from poise.spatial import BOUND, LARGEST, SE3
 
 _KINDS = (JointKind.FLOATING, JointKind.SPHERICAL, JointKind.PRISMATIC, JointKind.REVOLUTE)
@@ -56,7 +57,7 @@ def read_mjcf(path: str | os.PathLike[str], *, base: Base = "fixed") -> Model:
     | hinge with and without limits, slide, ball, free | revolute and continuous, prismatic, spherical, floating |
     | several joints on a body, a joint with a `pos` | a chain through links named `body/joint` |
     | body without joints, mocap body | a fixed joint `body/fixed` |
-    | mass of a body, given or of its geoms | mass of the link |
+    | mass and inertia of a body, given or of its geoms | those of the link; `armature` of joints is passed over |
     | `actuatorfrcrange` of a joint, forces of its actuators | its effort, the less of both ways |
     | geom that can collide, of the world body too | shape of the link; a mesh is its convex hull |
     | geom that MuJoCo shows, see `poise.io.geoms` | visual of the link; textures and height fields are passed over |
@@ -363,7 +364,9 @@ class _Reader:
             link, here = child, SE3.from_parts(-anchor)
             links.append(child)
         if m.body_mass[body] and not self.compiled.bodies[body]:
-            self.builder.mass(name, m.body_mass[body], centre=m.body_ipos[body])
+            axes = quaternion_matrix(m.body_iquat[body])
+            inertia = axes @ np.diag(m.body_inertia[body]) @ axes.T
+            self.builder.mass(name, m.body_mass[body], centre=m.body_ipos[body], inertia=inertia)
         if link != name:
             self.builder.joint(f"{name}/fixed", JointKind.FIXED, parent=link, child=name, origin=here)
             links.append(name)

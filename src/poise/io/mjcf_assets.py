@@ -60,7 +60,7 @@ def compiled_without(parse: Callable[[], Any], folder: Path | None) -> Compiled:
             return whole(models[0])
     first, second = models
     geoms = _differ(first, second, ("geom_size", "geom_pos", "geom_quat", "geom_rbound"))
-    bodies = _differ(first, second, ("body_mass", "body_ipos"))
+    bodies = _differ(first, second, ("body_mass", "body_ipos", "body_inertia"))
     return Compiled(first, tuple(files.missing), files.pointers, geoms, bodies)
 
 

@@ -1,7 +1,7 @@
 """URDF: links and joints, as ROS writes them (https://wiki.ros.org/urdf/XML).
 
-Kinematics, masses, shapes that collide and those that are seen: textures, moments of inertia, transmissions and the
-extensions of simulators are passed over.
+Kinematics, masses and inertias, shapes that collide and those that are seen: textures, transmissions and the extensions
+of simulators are passed over.
 
 What the format leaves open is read thus:
 
@@ -17,13 +17,16 @@ What the format leaves open is read thus:
   `<robot version=...>` it is 1.0.
 - Of two types that URDF lacks, `helical` has the attribute `pitch` [m/rad], and `spherical` may be called `ball`.
 - A link called "world" is the world, which has no mass.
-- An `<inertial>` without `<mass>` has none.
+- An `<inertial>` without `<mass>` has none; without `<inertia>` the mass is a point.
 - A `<capsule>`, which URDF lacks, has the `length` of its straight part.
 """
 
 import os
 from pathlib import Path
 
+import numpy as np
+
+from poise.common.array import Array
 from poise.common.errors import ModelError
 from poise.io.collisions import link_shapes
 from poise.io.elements import Element, parse, read_bytes
@@ -33,7 +36,7 @@ from poise.io.packages import PackageDirs, Packages
 from poise.io.parts import part_of_another
 from poise.io.srdf import add_srdf
 from poise.io.srdf_file import BESIDE, Srdf, chosen_srdf
-from poise.io.urdf_joints import UrdfJoints, place
+from poise.io.urdf_joints import UrdfJoints
 from poise.io.urdf_meshes import Meshes
 from poise.io.visuals import link_visuals, named_colours
 from poise.io.vocabulary import Vocabulary, note_unknown, words
@@ -134,7 +137,7 @@ def parse_urdf(
     colours = named_colours(root, notes)
     for link in root.all("link"):
         builder.link(link.text("name"), line=link.line)
-        _add_mass(builder, link, notes)
+        _add_mass(builder, link, joints, notes)
         if shapes := link_shapes(link, joints.pose, meshes.find, notes):
             builder.shape(link.text("name"), *shapes, line=link.line)
         if visuals := link_visuals(link, joints.pose, meshes.find, colours, notes):
@@ -229,7 +232,7 @@ def _note_places(root: Element, joints: UrdfJoints, notes: Notes) -> None:
                 notes.add("unknown tag <origin> in <link>", origin.line)
 
 
-def _add_mass(builder: ModelBuilder, link: Element, notes: Notes) -> None:
+def _add_mass(builder: ModelBuilder, link: Element, joints: UrdfJoints, notes: Notes) -> None:
     name, inertial = link.text("name"), link.child("inertial")
     if inertial is None:
         return
@@ -239,5 +242,12 @@ def _add_mass(builder: ModelBuilder, link: Element, notes: Notes) -> None:
     elif name == WORLD:
         notes.add(f"the mass of {WORLD!r} is passed over", mass.line)
     else:
-        centre = (0.0, 0.0, 0.0) if origin is None else place(origin)
-        builder.mass(name, mass.number("value"), centre=centre, line=mass.line)
+        pose, inertia = SE3.identity() if origin is None else joints.pose(origin), inertial.child("inertia")
+        about = None if inertia is None else pose.rotation.matrix() @ _matrix(inertia) @ pose.rotation.matrix().T
+        builder.mass(name, mass.number("value"), centre=pose.xyz, inertia=about, line=mass.line)
+
+
+def _matrix(inertia: Element) -> Array:
+    """(3, 3) what an `<inertia>` says; what it leaves out is 0."""
+    xx, xy, xz, yy, yz, zz = (inertia.number(name, 0.0) for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

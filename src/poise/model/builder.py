@@ -48,6 +48,7 @@ class ModelBuilder:
         self._joints: dict[str, Joint] = {}
         self._frames: dict[str, Frame] = {}
         self._masses: dict[str, tuple[float, npt.NDArray[np.float64]]] = {}
+        self._inertias: dict[str, npt.NDArray[np.float64]] = {}
         self._shapes: dict[str, list[LinkShape]] = {}
         self._visuals: dict[str, list[Visual]] = {}
         self._disabled: dict[frozenset[str], int | None] = {}
@@ -219,11 +220,20 @@ class ModelBuilder:
         self._lines["frame " + name] = line
         self._frames[name] = Frame(name=name, link=link, origin=SE3.identity() if origin is None else origin)
 
-    def mass(self, link: str, mass: float, *, centre: ArrayLike = (0.0, 0.0, 0.0), line: int | None = None) -> None:
+    def mass(
+        self,
+        link: str,
+        mass: float,
+        *,
+        centre: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike | None = None,
+        line: int | None = None,
+    ) -> None:
         """Give a link a mass [kg], whose centre (3,) [m] is in the link's frame.
 
-        Raises ModelError for a mass that is negative or not finite, a centre that is not three finite numbers, and a
-        link that has a mass already.
+        `inertia` (3, 3) [kg m^2] is about that centre, along the axes of the link; without, the mass is a point.
+        Raises ModelError for a mass that is negative or not finite, a centre that is not three finite numbers, an
+        inertia that is not symmetric, and a link that has a mass already.
         """
         self._name("link with a mass", link, line)
         if link == WORLD:
@@ -235,6 +245,12 @@ class ModelBuilder:
             raise self._error(f"link {link!r} has the mass {mass!r}; it must be a finite number of kg, 0 or more", line)
         if place.shape != (3,) or not (np.abs(place) <= LARGEST).all():
             raise self._error(f"link {link!r} has its mass at {centre!r}; it must be three finite numbers", line)
+        if inertia is not None:
+            matrix = reals(inertia)
+            if matrix.shape != (3, 3) or not (np.abs(matrix) <= LARGEST).all() or not np.allclose(matrix, matrix.T):
+                said = "it must be a symmetric matrix of (3, 3) finite numbers"
+                raise self._error(f"link {link!r} has an inertia that is none; {said}", line)
+            self._inertias[link] = matrix
         self._lines["mass " + link] = line
         self._masses[link] = float(amount), place
 
@@ -370,6 +386,7 @@ class ModelBuilder:
             groups=self._groups,
             end_effectors=self._end_effectors,
             masses=self._masses,
+            inertias=self._inertias,
             shapes=self._shapes,
             visuals=self._visuals,
             disabled=self._disabled,

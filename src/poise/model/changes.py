@@ -39,8 +39,8 @@ def another_frame(model: "Model", name: str, link: str, origin: Any) -> Frame:
     return Frame(name=name, link=carrier.link, origin=carrier.origin @ one_pose("origin", origin))
 
 
-def loaded(model: "Model", mass: float, link: str, centre: ArrayLike) -> dict[str, tuple[float, Array]]:
-    """The masses of `Model.with_payload`."""
+def loaded(model: "Model", mass: float, link: str, centre: ArrayLike, inertia: ArrayLike | None) -> dict[str, Any]:
+    """The masses and inertias of `Model.with_payload`."""
     carrier = model.frame(link)
     if carrier.link == WORLD:
         raise ModelError(f"{WORLD!r} has no mass; name a link that carries the payload")
@@ -54,7 +54,19 @@ def loaded(model: "Model", mass: float, link: str, centre: ArrayLike) -> dict[st
         raise InvalidValue("out-of-range", f"centre is {np.asarray(centre).tolist()}; {BOUND}")
     before, at = model.masses.get(carrier.link, (0.0, np.zeros(3)))
     whole = before + float(mass)
-    return {**model.masses, carrier.link: (whole, at + (place - at) * (float(mass) / whole))}
+    middle = at + (place - at) * (float(mass) / whole)
+    turn = carrier.origin.rotation.matrix()
+    own = np.zeros((3, 3)) if inertia is None else turn @ finite("inertia", inertia, 3, 3) @ turn.T
+    both = model.inertias.get(carrier.link, np.zeros((3, 3))) + own
+    both = both + shifted(before, at - middle) + shifted(float(mass), place - middle)
+    return {
+        "masses": {**model.masses, carrier.link: (whole, middle)}, "inertias": {**model.inertias, carrier.link: both}
+    }  # fmt: skip
+
+
+def shifted(mass: float, way: Array) -> Array:
+    """(3, 3) what a mass [kg] adds to an inertia about a point that is `way` (3,) [m] off (parallel axes)."""
+    return mass * (way @ way * np.eye(3) - np.outer(way, way))
 
 
 def shaped(

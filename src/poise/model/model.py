@@ -62,6 +62,8 @@ class Model(ConfigurationSpace):
     """Links at which an arm or a leg ends, from an SRDF, and the joints beyond each that are fingers; none: all are."""
     masses: Mapping[str, tuple[float, Array]]
     """The mass [kg] and the centre of mass (3,) [m], in the link's frame, of each link that was given one."""
+    inertias: Mapping[str, Array]
+    """The inertia (3, 3) [kg m^2] about that centre, along the axes of the link; a mass that is left out is a point."""
     mass: float
     """The mass of all links together [kg]; 0 where none was given one."""
     shapes: "Mapping[str, tuple[LinkShape, ...]]"
@@ -93,6 +95,7 @@ class Model(ConfigurationSpace):
         postures: Mapping[str, Array] | None = None,
         end_effectors: Mapping[str, Sequence[str]] | None = None,
         masses: Mapping[str, tuple[float, Array]] | None = None,
+        inertias: Mapping[str, Array] | None = None,
         shapes: "Mapping[str, Sequence[LinkShape]] | None" = None,
         visuals: "Mapping[str, Sequence[Visual]] | None" = None,
         disabled: Iterable[frozenset[str]] = (),
@@ -111,6 +114,7 @@ class Model(ConfigurationSpace):
         own["groups"] = MappingProxyType(_Named(named, "group", name))
         own["postures"] = MappingProxyType(_Named({k: frozen(q) for k, q in (postures or {}).items()}, "posture", name))
         own["masses"] = MappingProxyType({k: (mass, frozen(centre)) for k, (mass, centre) in (masses or {}).items()})
+        own["inertias"] = MappingProxyType({k: frozen(matrix) for k, matrix in (inertias or {}).items()})
         own["mass"] = math.fsum(mass for mass, _ in self.masses.values())
         own["shapes"] = MappingProxyType({k: tuple(those) for k, those in (shapes or {}).items() if those})
         own["visuals"] = MappingProxyType({k: tuple(those) for k, those in (visuals or {}).items() if those})
@@ -294,6 +298,29 @@ class Model(ConfigurationSpace):
         from poise.model.kinematics import holding_torques
 
         return holding_torques(self, self.check_q(q), {} if wrenches is None else wrenches, gravity)
+
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        velocity: ArrayLike,
+        acceleration: ArrayLike,
+        *,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+    ) -> Array:
+        """(..., nv) what the joints must give, forces [N] and torques [N m], for a motion that passes `q` (..., nq)
+        with this velocity and acceleration (..., nv): M(q) a + C(q, v) v, and `gravity_torques`.
+
+        Masses and `inertias` of links are all that counts: no friction, and no rotors of motors.  Otherwise, and in
+        what it raises, it is as `gravity_torques`; `model.inverse_dynamics(*path.at(t))` is that of a timed path.
+        """
+        from poise.model.dynamics import motion_torques
+
+        at, v, a = self.check_q(q), self.check_v(velocity, "velocity"), self.check_v(acceleration, "acceleration")
+        shape = np.broadcast_shapes(at.shape[:-1], v.shape[:-1], a.shape[:-1])
+        rows = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (at, v, a)]
+        moved = motion_torques(self, *rows).reshape(*shape, self.nv)
+        return moved + self.gravity_torques(at, wrenches=wrenches, gravity=gravity)
 
     def manipulability(
         self, frame: str, q: ArrayLike, *, rows: Literal["pose", "position", "rotation"] = "pose"
@@ -524,15 +551,18 @@ class Model(ConfigurationSpace):
 
         return self._with(joints=mounted(self, pose), frames=anchored(self, pose))
 
-    def with_payload(self, mass: float, *, link: str, centre: ArrayLike = (0.0, 0.0, 0.0)) -> "Model":
+    def with_payload(
+        self, mass: float, *, link: str, centre: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None
+    ) -> "Model":
         """The model with `mass` [kg] more on `link`, which may be any frame, at `centre` (3,) [m] in it.
 
-        The centre of mass moves; nothing else does.  Raises FrameNotFound for an unknown `link`, ValueError for a mass
-        that is not a finite number above 0.
+        Its `inertia` (3, 3) [kg m^2] is about its centre, along the axes of `link`; without, it is a point.  The centre
+        of mass moves, and the inertia of the link grows.  Raises FrameNotFound for an unknown `link`, ValueError for a
+        mass that is not a finite number above 0.
         """
         from poise.model.changes import loaded
 
-        return self._with(masses=loaded(self, mass, link, centre))
+        return self._with(**loaded(self, mass, link, centre, inertia))
 
     def _with(
         self, *, joints: Iterable[Joint] | None = None, frames: Iterable[Frame] | None = None, **carried: Any
@@ -554,6 +584,7 @@ class Model(ConfigurationSpace):
             "postures": dict(self.postures),
             "end_effectors": dict(self.end_effectors),
             "masses": dict(self.masses),
+            "inertias": dict(self.inertias),
             "shapes": dict(self.shapes),
             "visuals": dict(self.visuals),
             "disabled": self.disabled,

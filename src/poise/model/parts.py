@@ -100,6 +100,7 @@ def _part(
         "groups": {key: tuple(name for name in names if name in moving) for key, names in model.groups.items()},
         "postures": {key: q[places] for key, q in model.postures.items()},
         "masses": {link: mass for link, mass in model.masses.items() if link in links},
+        "inertias": {link: inertia for link, inertia in model.inertias.items() if link in links},
         "shapes": {link: shapes for link, shapes in model.shapes.items() if link in bodies},
         "visuals": {link: visuals for link, visuals in model.visuals.items() if link in bodies},
         "still": model.still.intersection(moving),

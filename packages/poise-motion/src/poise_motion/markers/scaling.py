@@ -141,7 +141,8 @@ def scaled(model: Model, factors: Mapping[str, float], places: Mapping[str, Arra
     for loop in model.loops:
         b.loop(loop.first, loop.second, loop.kind)
     for link, (mass, centre) in model.masses.items():
-        b.mass(link, mass, centre=factors.get(owner[link], 1.0) * centre)
+        factor, inertia = factors.get(owner[link], 1.0), model.inertias.get(link)
+        b.mass(link, mass, centre=factor * centre, inertia=None if inertia is None else factor**2 * inertia)
     postures = {name: _by_joint(model, q) for name, q in model.postures.items()}
     for name, posture in {**postures, "as it was": _by_joint(model, model.home)}.items():
         b.posture(name, posture)
