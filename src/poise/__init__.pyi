@@ -54,6 +54,7 @@ from poise.solving.requirements.inequalities import TwistLimit as TwistLimit
 from poise.solving.requirements.inequalities import VelocityLimit as VelocityLimit
 from poise.solving.requirements.status import Status as Status
 from poise.solving.requirements.tool_speed import ToolSpeedLimit as ToolSpeedLimit
+from poise.solving.requirements.torque_limit import TorqueLimit as TorqueLimit
 from poise.solving.solvers.batch import solve_batch as solve_batch
 from poise.solving.solvers.branch_solver import BranchSolver as BranchSolver
 from poise.solving.solvers.branch_solver import solve_all as solve_all

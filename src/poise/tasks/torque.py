@@ -1,6 +1,6 @@
 """Keep what joints must give against gravity and known wrenches, at rest, within limits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, final
 
@@ -202,6 +202,43 @@ def torque_sides(p: Any, w: Any, b: Any) -> None:
                         add_to_side(w, above + 1, a, -inverse * slope, inverse * most)
 
 
+def largest_torques(field: str, limits: Any) -> dict[str, float]:
+    """The limits of joints by name, as `field` states them; raises ValueError for none, and one that is not above 0."""
+    if not isinstance(limits, Mapping) or not limits:
+        raise InvalidValue(
+            "empty" if isinstance(limits, Mapping) else "wrong-type",
+            f"{field} must name joints, as in {{'knee': 120.0}}, got {limits!r}: Model.efforts are those of the "
+            "robot's file, if it states any",
+        )
+    found = {name: number(f"{field}[{name!r}]", most) for name, most in limits.items()}
+    for name, most in found.items():
+        if not most > 0.0:
+            raise InvalidValue("not-positive", f"{field}[{name!r}] is {most}; it must be above 0")
+    return found
+
+
+def outer_wrenches(wrenches: Any) -> dict[str, tuple[float, ...]]:
+    """The wrenches (6,) from outside, by frame; raises TypeError, ShapeError and ValueError for what is none."""
+    by_name("wrenches", wrenches, "{'hand': (0, 0, -20, 0, 0, 0)}")
+    found = {name: finite(f"wrenches[{name!r}]", given, 6) for name, given in wrenches.items()}
+    return {name: tuple(given.tolist()) for name, given in found.items()}
+
+
+def refuse_shared(label: str, model: "Model", joints: Iterable[str]) -> None:
+    """Raises ValueError where forces do not tell what one of these joints gives: loops, and several axes."""
+    if model.loops:
+        raise InvalidValue(
+            "not-supported",
+            f"{label} is of trees, and {model.name} has loops, which share what they carry: leave it out",
+        )
+    for name in joints:
+        if (at := model.velocity_index(name)).stop - at.start != 1:
+            raise InvalidValue(
+                "not-supported",
+                f"{label} is of joints of one axis, and {name!r} is {model.joint(name).kind}: leave it out",
+            )
+
+
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class TorqueTask(OfMass):
@@ -232,20 +269,8 @@ class TorqueTask(OfMass):
     goal_kind: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.limits, Mapping) or not self.limits:
-            raise InvalidValue(
-                "wrong-type" if self.limits else "empty",
-                f"limits must name joints, as in {{'knee': 120.0}}, got {self.limits!r}: Model.efforts are those of "
-                "the robot's file, if it states any",
-            )
-        limits = {name: number(f"limits[{name!r}]", most) for name, most in self.limits.items()}
-        for name, most in limits.items():
-            if not most > 0.0:
-                raise InvalidValue("not-positive", f"limits[{name!r}] is {most}; it must be above 0")
-        self._set("limits", limits)
-        by_name("wrenches", self.wrenches, "{'hand': (0, 0, -20, 0, 0, 0)}")
-        wrenches = {name: finite(f"wrenches[{name!r}]", given, 6) for name, given in self.wrenches.items()}
-        self._set("wrenches", {name: tuple(given.tolist()) for name, given in wrenches.items()})
+        self._set("limits", largest_torques("limits", self.limits))
+        self._set("wrenches", outer_wrenches(self.wrenches))
         self._set("gravity", tuple(finite("gravity", self.gravity, 3).tolist()))
         super().__post_init__()
 
@@ -270,17 +295,7 @@ class TorqueTask(OfMass):
 
     def needed(self, model: "Model") -> set[int]:
         """The units of the tree with a mass, or where a wrench acts; raises as the class says."""
-        if model.loops:
-            raise InvalidValue(
-                "not-supported",
-                f"{self.label} is of trees, and {model.name} has loops, which share what they carry: leave it out",
-            )
-        for name in self.limits:
-            if (at := model.velocity_index(name)).stop - at.start != 1:
-                raise InvalidValue(
-                    "not-supported",
-                    f"{self.label} is of joints of one axis, and {name!r} is {model.joint(name).kind}: leave it out",
-                )
+        refuse_shared(self.label, model, self.limits)
         return super().needed(model) | {unit for at in self._places(model) for unit in at.read}
 
     def effector(self, units: Units) -> Effector:

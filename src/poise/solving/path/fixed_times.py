@@ -10,6 +10,7 @@ from poise.model.model import Model
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import Rates
 from poise.solving.path.loops import Loops
+from poise.solving.path.overloads import SLACK, loads, overload
 from poise.solving.path.path import PathFailure
 from poise.solving.path.quintic_spline import quintic_spline
 from poise.solving.path.timing import even, looked_at
@@ -19,8 +20,6 @@ from poise.solving.requirements.status import Status
 
 _LOOKS: Final = 17
 """So often a step that is bent is looked at."""
-_SLACK: Final = 1.0 + 1e-9
-"""Rounding that a speed may be over its limit by."""
 _LOOP_SLACK: Final = 1.0 + 1e-6
 """The same where loops are closed, which is to their tolerance."""
 _WORDS: Final = ("go at {} a second", "accelerate by {}", "jerk by {}")
@@ -94,21 +93,25 @@ def too_fast(trajectory: Trajectory, rates: Rates, loops: Loops | None) -> list[
     loop_strain = np.zeros(len(t)) if loops is None else loops.strain(trajectory, rates, t)
     speeds = kinds[0][0].reshape(len(t), model.nv)
     lengths = rates.lengths(model, speeds, lambda: trajectory.at(t).q).reshape(len(gaps), looks, -1)
+    heavy = loads(trajectory, rates, t).reshape(len(gaps), looks, -1)
     names, out = velocity_names(model), []
     for k in range(len(gaps)):
         for found, most, words in kinds:
             share = np.abs(found[k]) / most
-            if share.max(initial=0.0) > _SLACK:
+            if share.max(initial=0.0) > SLACK:
                 at, j = np.unravel_index(share.argmax(), share.shape)
                 size = words.format(f"{abs(found[k, at, j]):.4g}")
                 reason = f"{names[j]} would have to {size}, and its limit is {most[j]:.4g}."
                 break
         else:
             more = float(loop_strain.reshape(len(gaps), looks)[k].max())
-            if lengths[k].max(initial=0.0) > _SLACK:
+            if lengths[k].max(initial=0.0) > SLACK:
                 reason = _too_long(rates, names, lengths[k].max(axis=0))
             elif more > _LOOP_SLACK:
                 reason = f"what closes the loops would take {more:.4g} times the time that there is."
+            elif heavy[k].max(initial=0.0) > SLACK:
+                at, j = np.unravel_index(heavy[k].argmax(), heavy[k].shape)
+                reason = overload(trajectory, rates, float(t[k * looks + at]), int(j))
             else:
                 continue
         out.append(PathFailure(k + 1, Status.TOO_FAST, reason))

@@ -11,8 +11,10 @@ from poise.common.array import Array, ArrayLike
 from poise.common.checks import numbers
 from poise.common.errors import InvalidValue, ShapeError
 from poise.model.model import Model, a_model
+from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.inequalities import together
 from poise.solving.requirements.limits import Limits, LimitsLike
+from poise.solving.requirements.torques import Torques
 
 _BETWEEN_LOOKS: Final = 0.02
 """How far a tool turns, at most, between two looks at its speed on a straight step [rad]."""
@@ -37,16 +39,25 @@ class Rates(NamedTuple):
     """First velocity, how many, and how long they may be together [m/s or rad/s]."""
     tools: tuple[tuple[str, int, float], ...] = ()
     """A frame, the first of three numbers of its twist, and how long they may be together [m/s or rad/s]."""
+    torques: tuple[Torques, ...] = ()
+    """What joints may give."""
 
     @property
     def timed(self) -> bool:
         """Whether any of them says how fast a path may be run through."""
-        return bool(self.tools) or bool(np.isfinite([self.velocity, self.acceleration, self.jerk]).any())
+        return bool(self.tools or self.torques) or bool(
+            np.isfinite([self.velocity, self.acceleration, self.jerk]).any()
+        )
 
     @property
     def smooth(self) -> bool:
         """Whether speeds may not change at once."""
-        return bool(np.isfinite([self.acceleration, self.jerk]).any())
+        return bool(self.torques) or bool(np.isfinite([self.acceleration, self.jerk]).any())
+
+    @property
+    def bending(self) -> bool:
+        """Whether what is limited bends even where joints go straight."""
+        return bool(self.tools or self.torques)
 
     def shares(self, model: Model, velocities: Array, q: Callable[[], Array]) -> Array:
         """(n,) how much of what they may be velocities (n, nv) are, that which is nearest to it or most beyond; `q`
@@ -59,11 +70,12 @@ class Rates(NamedTuple):
     def strains(
         self, model: Model, velocities: Array, accelerations: Array, jerks: Array, q: Callable[[], Array]
     ) -> Array:
-        """(n, 3) by what factor a motion with these (n, nv each) is too fast by each; how much slower it has to be; `q`
-        as of `lengths`."""
+        """(n, 3 and torques) by what factor a motion with these (n, nv each) is too fast by each; how much slower it
+        has to be; `q` as of `lengths`."""
         hard, abrupt = np.sqrt(np.abs(accelerations) / self.acceleration), np.cbrt(np.abs(jerks) / self.jerk)
         fast = self.shares(model, velocities, q)
-        return np.stack([fast, *(x.max(axis=1, initial=0.0) for x in (hard, abrupt))], axis=1)
+        heavy = [limit.strain(q(), velocities, accelerations) for limit in self.torques]
+        return np.stack([fast, *(x.max(axis=1, initial=0.0) for x in (hard, abrupt)), *heavy], axis=1)
 
     def lengths(self, model: Model, velocities: Array, q: Callable[[], Array]) -> Array:
         """(n, twists and tools) how much of what they may be the twists of velocities (n, nv) are, and the speeds of
@@ -131,7 +143,8 @@ class PathLimits:
     ) -> "PathLimits":
         """All of `limits`, and `velocity` and `acceleration` beside them: the tighter of what is said twice.
 
-        Raises TypeError for what is no limit, ShapeError and ValueError for numbers that are none.
+        Raises TypeError for what is no limit, ShapeError and ValueError for numbers that are none, and for torques
+        beside speeds without a limit.
         """
         a_model(model)
         given = Limits.of(limits)
@@ -144,8 +157,20 @@ class PathLimits:
         if found.jerks is not None:
             jerks = np.minimum(jerks, found.jerks)
         tools = [(x.frame, at, most) for x in found.tools for at, most in ((0, x.linear), (3, x.angular))]
-        rates = Rates(speeds, hardest, jerks, found.twists, tuple(tool for tool in tools if np.isfinite(tool[2])))
+        tools = [tool for tool in tools if np.isfinite(tool[2])]
+        if found.torques:
+            _refuse_boundless(model, np.minimum(speeds, hardest))
+        rates = Rates(speeds, hardest, jerks, found.twists, tuple(tools), found.torques)
         return cls(given, found.rows, found.most, rates)
+
+
+def _refuse_boundless(model: Model, most: Array) -> None:
+    """Raises ValueError for a velocity that has no limit: torques alone let a path fall as fast as it will."""
+    if np.isinf(most).any():
+        name = velocity_names(model)[int(np.isinf(most).argmax())]
+        raise InvalidValue(
+            "needs", f"a TorqueLimit needs limits of speed, and {model.name} has none of {name!r}: give velocity="
+        )
 
 
 def _times(matrices: Array, vectors: Array) -> Array:

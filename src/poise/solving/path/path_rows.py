@@ -14,6 +14,7 @@ from poise.solving.arguments.arguments import Tasks
 from poise.solving.arguments.unit_hints import still_beyond
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import PathLimits
+from poise.solving.path.overloads import too_weak
 from poise.solving.path.path import JointPath, PathFailure
 from poise.solving.path.route import Route
 from poise.solving.path.solve import path_of
@@ -120,6 +121,7 @@ class PathRows:
             times, trajectory = timed(
                 self._route.model, q, rates, rests, self._route.clock, enforced, within_limits=self._limits.positions
             )
+            failures = failures or too_weak(trajectory, rates, times, stations)
         still = still_beyond(self._route.model, q[0]) if self._route.limits else []
         more = [] if failures or self._route.soft is None else self._route.soft.notes(q[stations])
         return path_of(

@@ -18,6 +18,7 @@ from poise.solving.arguments.unit_hints import pulled_in
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.fixed_times import Pace
 from poise.solving.path.limits import PathLimits
+from poise.solving.path.overloads import too_weak
 from poise.solving.path.path import JointPath, PathFailure
 from poise.solving.path.path_search import PathSearch
 from poise.solving.path.reconfigurations import ReconfiguredPath
@@ -79,8 +80,8 @@ def solve_path(
     `velocity` and `acceleration`, each a number or (nv,) [rad/s or m/s, and per s], are limits of speeds, the model's
     own by default, and of accelerations, none by default.  With `dt` [s] the waypoints are passed at these intervals,
     and what is too fast is a failure; without, the times are the least that keep the limits, from rest to rest where
-    there are accelerations.  A step of a joint by more than `max_jump` [rad or m] is a jump; by default, one that
-    `jumps` finds.
+    there are accelerations or torques.  A step of a joint by more than `max_jump` [rad or m] is a jump; by default, one
+    that `jumps` finds.
 
     At a `tool_speed` [m/s] the frame of the PoseTask or PositionTask goes at that speed, to a thousandth, wherever
     limits let it, and is nowhere faster; with accelerations it starts and stops on ramps.  `JointPath.notes` say where
@@ -98,8 +99,9 @@ def solve_path(
     A list of `limits` adds to those of the joints.  With a CollisionLimit no shapes come too near at any waypoint, or
     on the straight way of the joints from each to the next.  A LinearLimit bounds sums of joints.  A VelocityLimit or
     an AccelerationLimit says what `velocity` and `acceleration` do, and the tighter holds.  A TwistLimit bounds the
-    speed of a free base, a JerkLimit how fast accelerations change.  `JointPath.at` is the motion between the rows,
-    which keeps them too; with `dt` and accelerations or jerks it goes smoothly through the rows, from rest to rest.
+    speed of a free base, a JerkLimit how fast accelerations change, a TorqueLimit what joints give.  `JointPath.at` is
+    the motion between the rows, which keeps them too; with `dt` and accelerations, jerks or torques it goes smoothly
+    through the rows, from rest to rest.
 
     Tasks of the first priority that are required must be met.  The others, `required=False` or of a later priority, and
     a PostureTask are come to at each waypoint as nearly as what comes before them leaves, from where the path is and
@@ -163,6 +165,8 @@ def solve_path(
                 model, reconfigured.q, path_limits.rates, reconfigured.rests, route.clock, enforced,
                 within_limits=path_limits.positions,
             )  # fmt: skip
+        if trajectory is not None and times is not None and not failures:
+            failures = too_weak(trajectory, path_limits.rates, times, reconfigured.stations)
         failures = sorted([*wrong, *failures], key=lambda failure: failure.waypoint)
         if notes and q0 is not None and not fixed:
             notes.append(_elsewhere(model, first, q[0]))

@@ -1,5 +1,6 @@
 """When each configuration of a path is passed: the least times that keep speeds, accelerations and jerks everywhere."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
@@ -15,6 +16,7 @@ from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import SEEN, Rates
 from poise.solving.path.quintic_spline import quintic_spline
 from poise.solving.path.trajectory import Curve, Trajectory, joined
+from poise.solving.requirements.torques import LEAST_LEFT
 
 _POINTS: Final = 16
 """Points on each piece at which limits are kept; what is between two of them costs half a hundredth of the time."""
@@ -80,7 +82,7 @@ def timed(
     if not len(moving):
         return np.zeros(len(q)), even(model, q[-1:], np.zeros(1))
     knots, through = np.append(0.0, np.cumsum(durations[moving])), np.append(moving, len(distinct) - 1)
-    if np.isinf(hardest).all():
+    if not rates.smooth:
         q, at = distinct[through], knots
         if feasibility.loops is not None:
             s, q = feasibility.loops.refined(Curve.straight(model, knots, q))
@@ -193,26 +195,34 @@ def _fastest(curve: Curve, rates: Rates, cap: Array | None = None) -> Trajectory
     ds = np.diff(grid)
     piece = np.minimum(np.searchsorted(curve.s, grid, side="right") - 1, k - 1)
     _, moved, first, second, _ = curve.on(piece, grid)
-    n, size = first.shape
-    lengths = rates.lengths(curve.model, first, lambda: curve.model.integrate(curve.starts[piece], moved))
-    more = 1 + lengths.shape[1]
-    slope, bend = np.zeros((n, 2 * size + more)), np.zeros((n, 2 * size + more))
-    slope[:, :size], bend[:, :size] = first, second
-    slope[:-1, size:-more] = first[1:] + 2.0 * ds[:, None] * second[1:]
-    bend[:-1, size:-more] = second[1:]
-    slope[:, 2 * size : -1] = lengths
-    slope[:, -1] = 1.0 if cap is None else 1.0 / np.sqrt(cap)
-    unbound, one = np.full(size, np.inf), np.ones(more)
-    x = np.zeros(n)
+    q = curve.model.integrate(curve.starts[piece], moved) if rates.bending else moved
+    top = 1.0 / np.maximum(rates.shares(curve.model, first, lambda: q), 1.0) ** 2
+    slope, bend, low, high = (np.hstack(rows) for rows in zip(*_rows(q, first, second, rates), strict=True))
+    n, x = len(grid), np.zeros(len(grid))
+    after = np.minimum(np.arange(n) + 1, n - 1)
+    there = slope[after] + 2.0 * np.append(ds, 0.0)[:, None] * bend[after]
     prepare(least_times)(
-        ds, slope, bend, np.concatenate([rates.velocity, unbound, one]),
-        np.concatenate([rates.acceleration] * 2 + [np.inf * one]), x,
+        ds, top if cap is None else np.minimum(top, cap), np.hstack([slope, there]), np.hstack([bend, bend[after]]),
+        np.hstack([low, low[after]]), np.hstack([high, high[after]]), x,
     )  # fmt: skip
     x[1:-1] = np.maximum(x[1:-1], _LEAST)
     root = np.sqrt(x)
     took = 2.0 * ds / (root[:-1] + root[1:])
     pieces = np.stack([grid[:-1], root[:-1], 0.5 * np.diff(x) / ds, np.zeros(n - 1)], axis=1)
     return Trajectory(curve, np.append(0.0, np.cumsum(took)), pieces)
+
+
+def _rows(q: Array, first: Array, second: Array, rates: Rates) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """What lies between two bounds at points q (n, nq) of a curve with these derivatives (n, nv): how it changes with
+    the second derivative of s and with the square of its first, and the bounds, (n, rows) each."""
+    most = np.broadcast_to(rates.acceleration, first.shape)
+    yield first, second, -most, most
+    for limit in rates.torques:
+        rest = limit.rest(q)
+        yield (
+            limit.motion(q, np.zeros_like(first), first), limit.motion(q, first, second),
+            -np.maximum(1.0 + rest, LEAST_LEFT), np.maximum(1.0 - rest, LEAST_LEFT),
+        )  # fmt: skip
 
 
 def _strain(trajectory: Trajectory, rates: Rates, looks: int) -> tuple[Array, Array]:
@@ -233,7 +243,7 @@ def looked_at(trajectory: Trajectory, looks: int) -> Array:
 
 def _slowed_to_limits(trajectory: Trajectory, rates: Rates) -> Trajectory:
     """The motion, as much slower as it takes to keep the limits everywhere."""
-    bends = bool(rates.tools) or bool(np.abs(trajectory.curve.numbers[:, 2:]).max(initial=0.0) > 1e-12)
+    bends = rates.bending or bool(np.abs(trajectory.curve.numbers[:, 2:]).max(initial=0.0) > 1e-12)
     strain = float(_strain(trajectory, rates, _ALL_LOOKS if bends else _LOOKS)[1].max())
     return trajectory.slower(max(1.0, strain * (SEEN if bends else 1.0)))
 

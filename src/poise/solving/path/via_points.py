@@ -186,8 +186,8 @@ def _legs(
 
 
 def _measure(model: Model, path_limits: PathLimits) -> Measure:
-    """What a way is measured by: jerks, which take long to keep, have no say."""
-    rates = path_limits.rates._replace(jerk=np.full(model.nv, np.inf))
+    """What a way is measured by: jerks and torques, which take long to keep, have no say."""
+    rates = path_limits.rates._replace(jerk=np.full(model.nv, np.inf), torques=())
 
     def duration(way: Array) -> float:
         if len(way) < 2:

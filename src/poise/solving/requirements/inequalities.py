@@ -23,6 +23,7 @@ from poise.kernels.rows.rounding import LAST_DIGIT
 from poise.model.joint import JointKind
 from poise.model.model import Model
 from poise.solving.problem.problem import Problem, velocity_names
+from poise.solving.requirements.torques import Torques
 from poise.tasks.coupling import summed
 from poise.tasks.value import Value, freeze
 
@@ -67,6 +68,8 @@ class Inequalities:
     """First velocity, how many, and how long they may be together in one update [rad or m]."""
     tools: tuple[ToolSpeed, ...] = ()
     """Frames, and how far each may go in one update."""
+    torques: tuple[Torques, ...] = ()
+    """What joints may give along a timed path."""
 
 
 class Limit(Protocol):
@@ -239,6 +242,15 @@ def seconds_of(limit: Limit, dt: float | None) -> float:
     return dt
 
 
+def of_paths() -> InvalidValue:
+    """The error for a TorqueLimit of what is no timed path."""
+    return InvalidValue(
+        "not-supported",
+        "a TorqueLimit is of the times of a path, for solve_path and plan: give a TorqueTask among the tasks, which "
+        "keeps what joints give at rest",
+    )
+
+
 def check_values(limit: object, most: Values) -> None:
     """Raises ValueError for a number that is none, or not above 0."""
     kind = type(limit).__name__
@@ -359,6 +371,7 @@ def together(model: Model, velocities: Sequence[int], limits: Sequence[Limit], d
         _tightest(n, [x.jerks for x in found]),
         tuple(twist for x in found for twist in x.twists),
         tuple(tool for x in found for tool in x.tools),
+        tuple(torques for x in found for torques in x.torques),
     )
 
 
@@ -372,8 +385,10 @@ def rates_of(model: Model, problem: Problem, limits: Inequalities, dt: float, up
     """Records of `RATES`, one for each velocity of a problem, of a step of `dt` [s].
 
     `kernels.requirements.braking` says what they are.  There are none without accelerations or jerks.  Raises
-    ValueError for one that is nothing beside the rounding of a position.
+    ValueError for one that is nothing beside the rounding of a position, and for torques, which no step keeps.
     """
+    if limits.torques:
+        raise of_paths()
     if limits.accelerations is None and limits.jerks is None:
         return ()
     velocities, coordinates = problem.velocities, problem.section("coordinates")

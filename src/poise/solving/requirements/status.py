@@ -17,7 +17,7 @@ class Status(Enum):
     LIMIT = "limits hold back all that was found"
     COLLISION = "shapes would be nearer to each other than asked in every solution that was found"
     JUMP = "between two waypoints the joints have to jump"
-    TOO_FAST = "between two waypoints a joint is beyond its limits of speed or acceleration in the time given"
+    TOO_FAST = "between two waypoints a joint is beyond its limits of speed, acceleration or torque in the time given"
     NOT_FINITE = "every start came to a step that is no finite number, as singular poses make it; damp the method"
     BAD_INPUT = "the target or the start holds numbers that make none, and nothing was solved"
     INTERRUPTED = "the batch was stopped before this problem was solved"
