@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support.refusals import refused
-from support.trees import configurations, steady, trees
+from support.trees import configurations, trees
 
 import poise as pz
 from poise.common.array import Array
@@ -85,7 +85,7 @@ def test_an_mjcf_gives_the_torques_of_mujoco() -> None:
         np.testing.assert_allclose(found[row], data.qfrc_inverse, rtol=1e-9, atol=1e-9)
 
 
-@settings(steady, max_examples=30)
+@settings(max_examples=30)
 @given(st.data())
 def test_power_is_the_change_of_energy_on_any_tree(data: st.DataObject) -> None:
     """Balls, screws, free bases, joints that follow by a function: what joints give is what the motion takes up."""
