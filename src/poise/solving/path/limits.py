@@ -14,6 +14,7 @@ from poise.model.model import Model, a_model
 from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.inequalities import together
 from poise.solving.requirements.limits import Limits, LimitsLike
+from poise.solving.requirements.torque_limit import TorqueLimit
 from poise.solving.requirements.torques import Torques
 
 _BETWEEN_LOOKS: Final = 0.02
@@ -121,7 +122,7 @@ class PathLimits:
     """Limits of a path, in numbers."""
 
     given: Limits
-    """As they were given."""
+    """As they were given, without torques."""
     rows: Array
     """(p, nv) A of sums of joints."""
     most: Array
@@ -161,7 +162,8 @@ class PathLimits:
         if found.torques:
             _refuse_boundless(model, np.minimum(speeds, hardest))
         rates = Rates(speeds, hardest, jerks, found.twists, tuple(tools), found.torques)
-        return cls(given, found.rows, found.most, rates)
+        others = tuple(limit for limit in given.others if not isinstance(limit, TorqueLimit))
+        return cls(given._replace(others=others), found.rows, found.most, rates)
 
 
 def _refuse_boundless(model: Model, most: Array) -> None:

@@ -70,9 +70,15 @@ class Limits(NamedTuple):
     def timeless(self, model: Model) -> "Limits":
         """Those that hold of a configuration by itself, which has no speed: sums of joints, and distances of shapes.
 
-        Raises what the others raise of a model that they do not fit.
+        Raises what the others raise of a model that they do not fit, and ValueError for torques, of which those at rest
+        are a TorqueTask's.
         """
-        some = [limit for limit in self.others if len(limit.inequalities(model, range(model.nv), 1.0).rows)]
+        from poise.solving.requirements.inequalities import of_paths
+
+        found = [limit.inequalities(model, range(model.nv), 1.0) for limit in self.others]
+        if any(each.torques for each in found):
+            raise of_paths()
+        some = [limit for limit, each in zip(self.others, found, strict=True) if len(each.rows)]
         return self._replace(others=tuple(some))
 
     def tied(self, model: Model) -> list[int]:
