@@ -9,12 +9,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from poise.common.array import Array
+from poise.kernels.collision.directions import NOTHING
 from poise.kernels.collision.near import DISTANCE
 from poise.kernels.collision.placing import place_shapes
 from poise.kernels.collision.proximity import HULL_BUFFER
 from poise.kernels.machine.jit import address, call, kernel
 from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
-from poise.kernels.machine.lanes import packs, workspace
+from poise.kernels.machine.lanes import packs, splat, store, workspace
 from poise.kernels.machine.layout import (
     BOX,
     CYLINDER,
@@ -71,10 +72,11 @@ class Shape:
 
 
 @kernel
-def _measure(p, w, pairs, out):
-    """Each pair's rows, one lane's after the other's."""
+def _measure(p, w, pairs, below, out):
+    """Each pair's rows, one lane's after the other's, as far as distances are below these."""
     lanes, known = packs(w.proximity.pair, WIDTH), flat(w.proximity.pair)
     for k in range(len(pairs)):
+        store(w.proximity.pair, DISTANCE, splat(w.proximity.pair, below[k]))
         call(w.routines[MEASURE], p, w, pairs[k, 0], pairs[k, 1])
         for lane in range(lanes):
             for i in range(PROXIMITY):
@@ -82,15 +84,15 @@ def _measure(p, w, pairs, out):
 
 
 @compiled
-def _measure_narrow(words, work, routines, pairs, out):
+def _measure_narrow(words, work, routines, pairs, below, out):
     p = problem_at(words)
-    _measure(p, narrow(p, work, routines), pairs, out)
+    _measure(p, narrow(p, work, routines), pairs, below, out)
 
 
 @compiled
-def _measure_wide(words, work, routines, pairs, out):
+def _measure_wide(words, work, routines, pairs, below, out):
     p = problem_at(words)
-    _measure(p, wide(p, work, routines), pairs, out)
+    _measure(p, wide(p, work, routines), pairs, below, out)
 
 
 @functools.cache
@@ -134,10 +136,10 @@ def words_of(shapes: list[Shape], units: Any = None, frames: int = 0) -> Array:
     return pack({"shapes": joined(SHAPE, np.array(whole), np.array(real)), "vertices": vertices}, rows)
 
 
-def measured(pairs: list[tuple[Shape, Shape]], lanes: int = 1) -> Array:
+def measured(pairs: list[tuple[Shape, Shape]], lanes: int = 1, below: Array | None = None) -> Array:
     """(n, lanes, PROXIMITY) of pairs; in lanes all have the same shapes, and each the frames of `pairs` by turns.
 
-    For eight lanes, `pairs` are eight for each pair of shapes.
+    For eight lanes, `pairs` are eight for each pair of shapes.  What is not `below` (n,) may be a large number.
     """
     apart = pairs[::lanes]
     shapes = [shape for pair in apart for shape in pair]
@@ -149,7 +151,7 @@ def measured(pairs: list[tuple[Shape, Shape]], lanes: int = 1) -> Array:
     out = np.zeros((len(apart), lanes, PROXIMITY))
     numbers = np.arange(2 * len(apart)).reshape(-1, 2)
     run, width = (_measure_wide, WIDE) if lanes > 1 else (_measure_narrow, NARROW)
-    run(words, work, _routines(width), numbers, out)
+    run(words, work, _routines(width), numbers, np.full(len(apart), NOTHING) if below is None else below, out)
     return out
 
 

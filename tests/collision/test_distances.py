@@ -143,6 +143,18 @@ def test_in_lanes_they_are_the_same(a: str, b: str) -> None:
 
 
 @pytest.mark.parametrize(("a", "b"), PAIRS)
+def test_what_is_not_below_a_bound_is_not_said_to_be(a: str, b: str) -> None:
+    pairs = random_pairs(a, b)
+    found = measured(pairs)[:, 0]
+    for aside in (1e-7, 0.03, 1.0):
+        np.testing.assert_array_equal(measured(pairs, below=found[:, 0] + aside)[:, 0], found)
+        farther = measured(pairs, below=found[:, 0] - aside)[:, 0]
+        known = farther[:, 0] < 1e299
+        np.testing.assert_array_equal(farther[known], found[known])
+    assert not known.all() or "hull" not in (a, b) or "plane" in (a, b)
+
+
+@pytest.mark.parametrize(("a", "b"), PAIRS)
 def test_the_order_of_a_pair_changes_only_the_sign_of_the_normal(a: str, b: str) -> None:
     pairs = random_pairs(a, b)
     there, back = measured(pairs)[:, 0], measured([(second, first) for first, second in pairs])[:, 0]

@@ -14,7 +14,7 @@ import functools
 from poise.kernels.algebra.vectors import dot, minus, opposite, plus, scaled, vector
 from poise.kernels.collision.boxes import point_box
 from poise.kernels.collision.cylinders import point_cylinder
-from poise.kernels.collision.directions import clamped
+from poise.kernels.collision.directions import NOTHING, ROUNDING, clamped
 from poise.kernels.collision.epa import EPA_BUFFER
 from poise.kernels.collision.gjk import FIRST, SECOND
 from poise.kernels.collision.one_by_one import polytopes
@@ -37,10 +37,6 @@ _MOST = 80
 for each level but one, and levels grow with the logarithm of the points."""
 CLOUD_BUFFER = STACK + 2 * _MOST
 """Numbers that are worked in."""
-ROUNDING = 1e-9
-"""What a bound of distances leaves for rounding [m]."""
-NOTHING = 1e300
-"""The distance of a cloud without points."""
 
 
 @kernel
@@ -169,7 +165,7 @@ def searched(shape, cloud, vertices, numbers, frame, point):
     write_frames(numbers, frame)
     for i in range(3):
         numbers[FIRST + ORIGIN + i] = point[i]
-    distance, _, p, n = polytopes(cloud, shape, vertices, numbers)
+    distance, _, p, n = polytopes(cloud, shape, vertices, numbers, NOTHING)
     return distance, p, opposite(n)
 
 

@@ -6,6 +6,10 @@ from poise.kernels.machine.lanes import any_of, select, sqrt
 
 TOUCH = 1e-12
 """Cores that are no farther apart than this [m] touch: rounding alone would decide about their direction."""
+ROUNDING = 1e-9
+"""By how much bounds of distances are loosened for rounding [m]."""
+NOTHING = 1e300
+"""The distance of shapes of which only one below a bound is asked for, and theirs is not."""
 LOST = 1e-140
 """The square of what is shorter than this [m] has lost digits, or all of them: it says neither length nor direction."""
 

@@ -12,7 +12,7 @@ import numpy as np
 from poise.kernels.algebra.vectors import cross, dot, minus, opposite, plus, scaled, vector
 from poise.kernels.collision.boxes import beyond
 from poise.kernels.collision.cylinders import farthest_of_cylinder
-from poise.kernels.collision.directions import TOUCH, sign
+from poise.kernels.collision.directions import NOTHING, ROUNDING, TOUCH, sign
 from poise.kernels.collision.placing import ORIGIN, X, Y, Z, out_of, seen_along
 from poise.kernels.collision.simplex import on_edge, on_tetrahedron, on_triangle
 from poise.kernels.machine.jit import kernel
@@ -123,11 +123,13 @@ def _put_corner(numbers, at, p, q):
 
 
 @kernel
-def nearest_points(first, second, vertices, numbers, n):
+def nearest_points(first, second, vertices, numbers, n, below):
     """Distance [m], nearest points and unit vector between two polytopes.
 
-    The search begins along n, or at a box.  A distance of 0 says that they touch or overlap.
+    The search begins along n, or at a box.  A distance of 0 says that they touch or overlap, NOTHING that it is not
+    `below` that: a plane between them, across the way of the search, shows it soon.
     """
+    most = max(below, 0.0) + ROUNDING
     count = _begin(first, second, vertices, numbers, n)
     enough = _ENOUGH if count == 1 else _ENOUGH_AT_BOX
     square, a, b, c, d = _nearest_of(numbers, count)
@@ -141,6 +143,9 @@ def nearest_points(first, second, vertices, numbers, n):
         at = SIMPLEX + count * CORNER
         along = _direction(numbers, count, v, square)
         w = add_corner(first, second, vertices, numbers, at, opposite(along))
+        gap = dot(along, w)  # of the two planes across `along` that touch them, times its length
+        if gap > 0.0 and gap * gap > most * most * dot(along, along):
+            return NOTHING, v, v, n
         gain = dot(along, minus(v, w))
         if gain <= 0.0 or gain * gain <= enough * dot(along, along) * dot(w, w) or _is_known(numbers, count, w):
             break

@@ -7,7 +7,7 @@ by side.  What is in a column is measured by the way out of all of them, see `ou
 
 from poise.kernels.algebra.vectors import minus, opposite, plus, scaled, vector
 from poise.kernels.collision.boxes import point_box, segment_box
-from poise.kernels.collision.cloud import GAPS, NOTHING, ROUNDING, STACK, as_seen, put, write_frames
+from poise.kernels.collision.cloud import GAPS, STACK, as_seen, put, write_frames
 from poise.kernels.collision.columns import (
     COLUMNS,
     child,
@@ -18,7 +18,7 @@ from poise.kernels.collision.columns import (
     see_from,
     seen_by,
 )
-from poise.kernels.collision.directions import TOUCH
+from poise.kernels.collision.directions import NOTHING, ROUNDING, TOUCH
 from poise.kernels.collision.gjk import SECOND
 from poise.kernels.collision.leaving import way_along
 from poise.kernels.collision.one_by_one import NEARLY, nearest_cores
@@ -140,7 +140,7 @@ def _separation(shape, heights, vertices, numbers, frame, column):
         distance, p, n = segment_box(c, frame[3], shape.half[2], half)
     else:
         see_from(shape, numbers, frame, column)
-        distance, _, p, n = nearest_cores(heights, shape, vertices, numbers, vector(numbers, SECOND + ORIGIN))
+        distance, _, p, n = nearest_cores(heights, shape, vertices, numbers, vector(numbers, SECOND + ORIGIN), NOTHING)
         if distance <= NEARLY and way_along(heights, shape, vertices, numbers, UP)[0] > 0.0:
             distance = 0.0
     return max(distance, 0.0), plus(minus(frame[0], c), p), opposite(n)

@@ -74,8 +74,8 @@ def looked_at(s, i, j):
 def measure(s, x, i, j):
     """x.proximity.pair (NEAR rows) = the proximity of shapes i and j, whose distance is longer by their ease.
 
-    On entry DISTANCE is the bound below which the distance to a cloud or a height map is asked for.  A routine of its
-    own, for its code is by far the longest part of all that measures.
+    On entry DISTANCE is the bound below which the distance is asked for.  A routine of its own, for its code is by far
+    the longest part of all that measures.
     """
     pair = x.proximity.pair
     store(pair, FIRST, splat(pair, float(i))), store(pair, SECOND, splat(pair, float(j)))
@@ -97,7 +97,7 @@ def ease(s, i, j):
 def distance_between(s, x, i, j, below):
     """Measure shapes i and j into x.proximity.pair; their distance, with their ease [m].
 
-    Of a cloud or a height map it is a large number unless `below` that: most of it need not be searched then.
+    It may be a large number unless `below` that: what takes a search need not be searched to its end then.
     """
     store(x.proximity.pair, DISTANCE, below)
     call(x.routines[MEASURE], s, x, i, j)

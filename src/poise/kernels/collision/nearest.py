@@ -9,7 +9,7 @@ import functools
 import numpy as np
 
 from poise.kernels.algebra.vectors import dot, minus, scaled
-from poise.kernels.collision.directions import absolute, clamped, smaller
+from poise.kernels.collision.directions import ROUNDING, absolute, clamped, smaller
 from poise.kernels.collision.near import (
     DISTANCE,
     FIRST,
@@ -26,9 +26,6 @@ from poise.kernels.collision.placing import ORIGIN, Z, part
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, load_pack, packs, select, splat, sqrt, store, store_pack, zeros
 from poise.kernels.machine.layout import CYLINDER, HULL, NEAR, WIDTH
-
-_ROUNDING = 1e-9
-"""By how much bounds of distances are loosened for rounding [m]."""
 
 
 @kernel
@@ -47,11 +44,11 @@ def nearest_pair(s, x):
     for i in range(movers):
         _, outer = spine_of(s.shapes[i])
         for c in range((i + 1) // WIDTH, count):
-            far = load_pack(x.proximity.reach, count * i + c) + (outer + _ROUNDING + best)
+            far = load_pack(x.proximity.reach, count * i + c) + (outer + ROUNDING + best)
             if any_of((far > 0.0) & (load_pack(x.proximity.squares, count * i + c) < far * far)):
                 for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
                     at = WIDTH * count * i + j
-                    far_j = x.proximity.reach[at] + outer + _ROUNDING + best
+                    far_j = x.proximity.reach[at] + outer + ROUNDING + best
                     if far_j > 0.0 and x.proximity.squares[at] < far_j * far_j and i * bounded + j != likely:
                         last = x.proximity.near[1 + FIRST] * bounded + x.proximity.near[1 + SECOND]
                         best = _keep_nearest(s, x, i, j, best, i * bounded + j < last)
@@ -105,7 +102,7 @@ def _likely(s, x, count):
 def _keep_nearest(s, x, i, j, best, before):
     """Put shapes i and j into x.proximity.near if nearer than `best`, or as near and `before` in order; the least
     distance."""
-    if not may_be_within(s, x, i, j, best + _ROUNDING):
+    if not may_be_within(s, x, i, j, best + ROUNDING):
         return best
     distance = distance_between(s, x, i, j, best)
     if not (distance < best or (before and distance <= best)):
@@ -176,7 +173,7 @@ def _bounds(s, x, i, j, least):
     way = minus(part(x.proximity.shape_frames, j, ORIGIN), part(x.proximity.shape_frames, i, ORIGIN))
     way = minus(way, scaled(clamped(dot(z, way), h), z))
     gap = sqrt(dot(way, way))
-    above = gap - (_inner(s.shapes[i]) + _inner(s.shapes[j]) - _ROUNDING - ease(s, i, j))
+    above = gap - (_inner(s.shapes[i]) + _inner(s.shapes[j]) - ROUNDING - ease(s, i, j))
     return gap - (outer + s.shapes[j].bound), smaller(least, above)
 
 

@@ -2,6 +2,7 @@
 
 from poise.kernels.algebra.vectors import minus, plus, scaled, vector
 from poise.kernels.collision.box_axes import widest_gap
+from poise.kernels.collision.directions import NOTHING
 from poise.kernels.collision.epa import EPA_BUFFER, way_out
 from poise.kernels.collision.gjk import FIRST, GJK_BUFFER, SECOND, half_of, nearest_points
 from poise.kernels.collision.placing import ORIGIN
@@ -18,16 +19,17 @@ _CLEAR = 0.1
 
 
 @kernel
-def polytopes(first, second, vertices, numbers):
+def polytopes(first, second, vertices, numbers, below):
     """Distance [m], nearest or deepest points and unit vector from the first to the second, whose frames are `numbers`.
 
-    All is seen from the first's place, so that digits count where the shapes are.
+    NOTHING where the distance is not `below` that.  All is seen from the first's place, so that digits count where the
+    shapes are.
     """
     origin = vector(numbers, FIRST + ORIGIN)
     for i in range(3):
         numbers[SECOND + ORIGIN + i] = numbers[SECOND + ORIGIN + i] - numbers[FIRST + ORIGIN + i]
         numbers[FIRST + ORIGIN + i] = 0.0
-    distance, p, q, n = nearest_cores(first, second, vertices, numbers, vector(numbers, SECOND + ORIGIN))
+    distance, p, q, n = nearest_cores(first, second, vertices, numbers, vector(numbers, SECOND + ORIGIN), below)
     if not distance <= NEARLY:
         return distance, plus(origin, p), plus(origin, q), n
     # Touching or overlapping, it seems: the separating axes of boxes, or EPA, find the depth, or confirm the distance.
@@ -44,11 +46,14 @@ def polytopes(first, second, vertices, numbers):
 
 
 @kernel
-def nearest_cores(first, second, vertices, numbers, n):
-    """Distance [m], nearest points and unit vector; 0 where they touch or overlap.  A search may begin along n."""
+def nearest_cores(first, second, vertices, numbers, n, below):
+    """Distance [m], nearest points and unit vector; 0 where they touch or overlap, NOTHING where it is not `below`.
+
+    A search may begin along n.
+    """
     if second.core == CYLINDER:
-        return nearest_to_cylinder(first, second, vertices, numbers)
-    return nearest_points(first, second, vertices, numbers, n)
+        return nearest_to_cylinder(first, second, vertices, numbers, below)
+    return nearest_points(first, second, vertices, numbers, n, below)
 
 
 @kernel
@@ -60,5 +65,5 @@ def _deepest(first, second, vertices, numbers, gap, n):
     way = scaled(_CLEAR - gap, n)
     for i in range(3):
         numbers[SECOND + ORIGIN + i] = numbers[SECOND + ORIGIN + i] + way[i]
-    _, p, q, _ = nearest_cores(first, second, vertices, numbers, n)
+    _, p, q, _ = nearest_cores(first, second, vertices, numbers, n, NOTHING)
     return p, minus(q, way)

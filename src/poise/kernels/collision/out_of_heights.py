@@ -8,7 +8,7 @@ deeper for it; and what moves a little to a side is deeper by as little, for the
 """
 
 from poise.kernels.algebra.vectors import minus, plus, scaled, vector
-from poise.kernels.collision.cloud import GAPS, NOTHING, STACK, put
+from poise.kernels.collision.cloud import GAPS, STACK, put
 from poise.kernels.collision.columns import (
     COLUMNS,
     child,
@@ -19,7 +19,7 @@ from poise.kernels.collision.columns import (
     place_of,
     see_from,
 )
-from poise.kernels.collision.directions import absolute
+from poise.kernels.collision.directions import NOTHING, absolute
 from poise.kernels.collision.gjk import SECOND, support
 from poise.kernels.collision.leaving import way_along
 from poise.kernels.collision.placing import ORIGIN

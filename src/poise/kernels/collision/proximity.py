@@ -39,8 +39,9 @@ def signed_distance(shapes, a, b, vertices, frames, buffer, out):
 
     `frames` are the shapes' in the world, rows FRAME * shape, as of `place_shapes`.  `buffer` has HULL_BUFFER rows
     where a hull meets anything but a half-space, HEIGHTS_BUFFER where one is a cloud or a height map, BOX_BUFFER where
-    boxes meet, else none.  Not both may be half-spaces, clouds or height maps.  For the latter two row 0 of `out` is on
-    entry the bound below which the distance is asked for: else it is a large number.  NaN where a frame is NaN.
+    boxes meet, else none.  Not both may be half-spaces, clouds or height maps.  Row 0 of `out` is on entry the bound
+    below which the distance is asked for: else it may be a large number, and the rest nothing.  NaN where a frame is
+    NaN.
     """
     # The second is a half-space, or the one with the higher core.
     swapped = shapes[a].core == HALF_SPACE or (shapes[b].core != HALF_SPACE and shapes[a].core > shapes[b].core)
@@ -122,7 +123,8 @@ def _one_by_one(first, second, vertices, frames, a, b, buffer, out):
         elif second.core == HEIGHTS:
             distance, p, q, n = to_heights(first, second, vertices, numbers, found[lane])
         else:
-            distance, p, q, n = polytopes(first, second, vertices, numbers)
+            below = found[lane] + (first.radius + second.radius)
+            distance, p, q, n = polytopes(first, second, vertices, numbers, below)
         found[lane] = distance
         for i in range(3):
             found[(1 + i) * lanes + lane] = p[i]

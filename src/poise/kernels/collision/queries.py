@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from poise.kernels.collision.cloud import NOTHING
+from poise.kernels.collision.directions import NOTHING
 from poise.kernels.collision.near import (
     distance_between,
     distance_row,

@@ -9,7 +9,7 @@ import functools
 
 from poise.kernels.algebra.vectors import cross, dot, minus, opposite, plus, scaled, vector
 from poise.kernels.collision.cylinders import farthest_of_cylinder, point_cylinder, segment_cylinder
-from poise.kernels.collision.directions import TOUCH
+from poise.kernels.collision.directions import NOTHING, ROUNDING, TOUCH
 from poise.kernels.collision.gjk import FIRST, SECOND, SIMPLEX, support
 from poise.kernels.collision.placing import ORIGIN, X, Y, Z, out_of, seen_along
 from poise.kernels.machine.jit import kernel
@@ -26,11 +26,12 @@ _THIN = 1e-20
 
 
 @kernel
-def nearest_to_cylinder(first, second, vertices, numbers):
+def nearest_to_cylinder(first, second, vertices, numbers, below):
     """Distance [m], nearest points and unit vector from the first to the second, which is a cylinder.
 
-    A distance of 0 says that they touch or overlap.
+    A distance of 0 says that they touch or overlap, NOTHING that it is not `below` that.
     """
+    most = max(below, 0.0) + ROUNDING
     axes = vector(numbers, SECOND + X), vector(numbers, SECOND + Y), vector(numbers, SECOND + Z)
     origin, half = vector(numbers, SECOND + ORIGIN), second.half
     for row in (Z, X, Y):
@@ -44,7 +45,10 @@ def nearest_to_cylinder(first, second, vertices, numbers):
         if not distance > TOUCH:
             break
         w = support(first, vertices, numbers, _SEEN, opposite(n))
-        if not dot(n, minus(p, w)) > _ENOUGH * (distance + sqrt(dot(w, w))):
+        gain = dot(n, minus(p, w))
+        if distance - gain > most:  # so far apart are the planes across n that touch them
+            return NOTHING, p, p, n
+        if not gain > _ENOUGH * (distance + sqrt(dot(w, w))):
             break
         _put(numbers, SIMPLEX + 3 * count, w)
         mask, nearer, foot, out = _with_last(numbers, count, half)
