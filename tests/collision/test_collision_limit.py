@@ -76,6 +76,21 @@ def test_a_fast_sphere_does_not_pass_through_a_thin_wall() -> None:
         assert q[0] == pytest.approx(0.2295, abs=1e-3)
 
 
+@pytest.mark.parametrize("continuous", [True, False])
+def test_a_step_is_looked_at_on_its_way_unless_its_end_alone_counts(continuous: bool) -> None:
+    builder = pz.ModelBuilder("ball")
+    builder.joint("place", "floating", parent="world", child="ball")
+    ball = builder.build().with_shapes({"ball": pz.Sphere((0, 0, 0), 0.05)})
+    wall = pz.World({"wall": pz.Box(pz.SE3.from_parts((0.5, 0.0, 0.0)), (0.001, 1.0, 1.0))})
+    method = pz.methods.TaskPriority(max_error=None, max_step=10.0)
+    limit = pz.CollisionLimit(wall, min_distance=0.02, continuous=continuous)
+    tracker, q = pz.Tracker(ball, pz.PositionTask("ball"), method, dt=0.0125, limits=[limit]), ball.neutral
+    for _ in range(20):
+        q = tracker.step(q, (1.0, 0.0, 0.0)).copy()
+        assert ball.distance(q, wall).distance > 0.02 - 1e-9
+    assert (q[0] > 0.9) is not continuous
+
+
 @pytest.mark.parametrize("least", [0.0, 5e-4, 3e-3])
 def test_a_fast_sphere_is_not_slowed_beside_a_wall_that_it_does_not_come_to(least: float) -> None:
     """A quarter of a metre an update, whatever the distance that is asked and though nothing bounds its speed."""

@@ -150,10 +150,11 @@ MOST_NEAR: Final = 32
 MAX_COLLISION_ROWS: Final = 2 * MOST_NEAR
 """Inequalities of pairs, at most: one of each, then of the corners of those that lie flat."""
 
-COLLISION: Final = Record("Collision", "", "distance reserve share retreat lookahead")
+COLLISION: Final = Record("Collision", "continuous", "distance reserve share retreat lookahead")
 """How a tracker keeps shapes apart: by `distance` [m], aiming at `reserve` more.  In an update a pair comes nearer by
 no more than `share` of what is left, and one that is too near is moved apart by `retreat` [m] at most.  Pairs are
-sought as far ahead as speeds lead, but of any point no farther than `lookahead` [m]."""
+sought as far ahead as speeds lead, but of any point no farther than `lookahead` [m].  A step is looked at where it
+ends, and if `continuous` on its way there."""
 RATES: Final = Record("Rates", "", "speed change jerk lower upper")
 """Limits of a velocity over a whole step of a Tracker: `speed`, the longest way [rad or m a step], `change`, the
 largest change of it from one step to the next, and `jerk`, the largest change of that; see

@@ -235,19 +235,33 @@ def _find_ahead(p, s, x):
 
 @routine
 def stays_clear(p, w, address):
-    """IS_CLEAR: 1 where no pair is nearer than asked at w.q, nor on the way there by more than the slack of a look.
+    """IS_CLEAR: 1 where no pair is nearer than asked at w.q, nor, if steps are looked at so, on the way there.
 
-    x.proximity.near is then of w.q.  A distance changes by no more than the way T that its two shapes make, so between
-    two looks at d and d' it is at least (d + d' - T) / 2; a pair with d - T above the least needs no look on the way.
-    With CUTTING, each pair that is too near cuts the next step, and a step too long to be looked at is to be shorter.
+    x.proximity.near is then of w.q.  With CUTTING, each pair that is too near cuts the next step.
     """
     request = entry_at(address, CALL)
     s = problem_at(request.scene)
     x = narrow(s, request.scene_work, request.routines)
+    w.memory[IS_CLEAR] = 0.0
+    if p.collision[0].continuous > 0 and not _clear_on_the_way(p, w, s, x):
+        return
+    moved_to(x, w.q)
+    look_ahead(p, s, x, w.step)
+    if _all_clear(p, w, s, x, 0.0, 1.0 if w.memory[CUTTING] > 0.5 else 0.0):
+        w.memory[IS_CLEAR] = 1.0
+
+
+@kernel
+def _clear_on_the_way(p, w, s, x):
+    """Whether no pair is nearer than asked on the way of w.step by more than the slack of a look.
+
+    A distance changes by no more than the way T that its two shapes make, so between two looks at d and d' it is at
+    least (d + d' - T) / 2; a pair with d - T above the least needs no look.  With CUTTING, a step that is too long to
+    be looked at is to be shorter.
+    """
     limit, farthest = p.collision[0], 0.0
     slack = 0.5 * min(limit.distance, _UNSEEN)
     cutting = w.memory[CUTTING] > 0.5
-    w.memory[IS_CLEAR] = 0.0
     _put(p, w.step, x.proximity.row)
     for i in range(s.scene[0].movers if limit.lookahead < np.inf and not _seen_ahead(p, w) else 0):
         farthest = max(farthest, max_displacement(s, i, 0, x.proximity.row))
@@ -269,18 +283,13 @@ def stays_clear(p, w, address):
         place_movers(s, x)
         find_near(s, x, limit.distance + _BESIDE, False)
         if not _all_clear(p, w, s, x, slack, at if cutting else 0.0):
-            return
+            return False
         at = _next_look(limit, s, x, x.proximity.near, slack, at, at + _BESIDE / longest)
-    if at < 1.0:
-        if cutting:  # the same way, less far
-            for a in range(len(w.step)):
-                w.constraints.candidate_steps[a] = at * w.step[a]
-            w.memory[CUTTING] = SEEN_MORE
-        return
-    moved_to(x, w.q)
-    look_ahead(p, s, x, w.step)
-    if _all_clear(p, w, s, x, 0.0, 1.0 if cutting else 0.0):
-        w.memory[IS_CLEAR] = 1.0
+    if at < 1.0 and cutting:  # the same way, less far
+        for a in range(len(w.step)):
+            w.constraints.candidate_steps[a] = at * w.step[a]
+        w.memory[CUTTING] = SEEN_MORE
+    return not at < 1.0
 
 
 @kernel

@@ -57,8 +57,9 @@ class CollisionLimit(Constraint):
 
     In a `Tracker` each pair that both could reach within a step gets an inequality: its distance d may shrink by no
     more than 1 - exp(-rate dt) of what is left of it (a velocity damper, Faverjon and Tournassoud 1987).  The step is
-    then taken as far as distances at its end and along it say that nothing is too near.  Pairs that are too near
-    already are pushed apart at `retreat`.  In `solve` a solution counts where all pairs are that far apart.
+    then taken as far as distances at its end, and along it if `continuous`, say that nothing is too near.  Pairs that
+    are too near already are pushed apart at `retreat`.  In `solve` a solution counts where all pairs are that far
+    apart.
 
     Links of the robot that are nearer to each other at the model's home are built so.  What they have there is what is
     asked of them, see `least`; a note to the logger `poise` names them, once for a model and a `min_distance`.
@@ -76,6 +77,9 @@ class CollisionLimit(Constraint):
     """[1/s] how quickly a pair may close in on `min_distance`."""
     retreat: float = 0.1
     """[m/s] how fast a pair that is too near is pushed apart at most; the tasks may part it faster."""
+    continuous: bool = True
+    """Whether steps are looked at on their way too (continuous collision detection); False: where they end alone, which
+    takes less time, and suffices where only that is judged, as the frames of a motion are."""
 
     def __post_init__(self) -> None:
         if self.world is not None and not isinstance(self.world, World):
@@ -84,6 +88,7 @@ class CollisionLimit(Constraint):
             )
         not_negative("min_distance", self.min_distance)
         yes_or_no("self_collision", self.self_collision)
+        yes_or_no("continuous", self.continuous)
         if not isinstance(self.allowed, (list, tuple, set, frozenset)) or not all(map(_is_pair, self.allowed)):
             raise InvalidValue(
                 "not-a-sequence",
@@ -228,7 +233,7 @@ class CollisionLimit(Constraint):
         `bounded`: whether all speeds have limits, so that pairs can be looked for as far ahead as they lead.
         """
         made = np.zeros(1, dtype=COLLISION.dtype)
-        made["distance"], made["reserve"] = self.min_distance, RESERVE
+        made["continuous"], made["distance"], made["reserve"] = self.continuous, self.min_distance, RESERVE
         made["share"] = _SHARE if dt is None else -math.expm1(-self.rate * dt)
         made["retreat"] = _RETREAT if dt is None else self.retreat * dt
         made["lookahead"] = _LOOKAHEAD_LENGTH if dt is None else math.inf if bounded else _AHEAD * dt

@@ -89,7 +89,7 @@ def _stated(limit: CollisionLimit | None, robot: Robot, source: Source) -> Colli
 
 
 def _default() -> CollisionLimit:
-    return CollisionLimit(min_distance=MIN_DISTANCE)
+    return CollisionLimit(min_distance=MIN_DISTANCE, continuous=False)  # frames alone are judged
 
 
 def _apart(
