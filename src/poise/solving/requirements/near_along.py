@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.model.model import Model
-from poise.model.proximity import excluded_pairs, meetings, nearest_of_many
+from poise.model.proximity import excluded_pairs, meetings
+from poise.solving.requirements.clearance import Clearance
 from poise.solving.requirements.collision import AT_DISTANCE, SAID, CollisionLimit
 
 ByPair: TypeAlias = Mapping[tuple[str, str], float]
@@ -44,8 +45,9 @@ def near_along(limit: CollisionLimit, model: Model, path: Array) -> tuple[ByPair
 
 def broken_along(limit: CollisionLimit, model: Model, path: Array) -> npt.NDArray[np.bool_]:
     """(frames,) whether some pair is nearer than it may be, along a path (frames, nq)."""
-    near = nearest_of_many(limit.scene(model), np.array(path, order="C"))
-    return limit.min_distance - near.distance > _BROKEN
+    with Clearance.borrowed(model, limit) as clearance:
+        assert clearance is not None
+        return clearance(np.array(path)) < -_BROKEN
 
 
 def _falling(values: ByPair) -> ByPair:

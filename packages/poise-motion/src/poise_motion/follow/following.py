@@ -228,11 +228,9 @@ class Follower:
         ways, ease = [], int(np.ceil(CATCH_UP / self._dt))
         standing = Stance(frozenset(Standing(part, source.hold) for part in source.contacts.parts), False, False)
         for limb in self._limbs:
-            if not self._free(standing, limb.parts):
-                continue  # nothing else is asked of the robot
             way, vain = detour(self.robot, limb, done.targets, done.q, self._dt, self._speed, searched[limb])
             searched[limb] += vain
-            if way is not None:
+            if way is not None and self._free(standing, limb.parts):  # else nothing else is asked of the robot
                 searched[limb] += [way.caught, (way.start, way.stop + ease)]
                 ways.append(way)
         return ways
@@ -266,7 +264,9 @@ class Follower:
             if span.start < checkpoint:
                 continue
             ways = [] if again else [way for way in done.detours if way.start <= span.start < way.stop]
-            if last is not None and not again and span.start >= checkpoint + _CHECKPOINT_SPACING:
+            # A copy of a Tracker that keeps shapes apart would pack them anew.
+            due = span.start >= checkpoint + _CHECKPOINT_SPACING and not targets.apart[span.start - 1]
+            if last is not None and not again and due:
                 checkpoint = span.start
                 checkpoints[checkpoint] = copy(last)
             away = frozenset(part for way in ways for part in way.limb.parts)

@@ -19,6 +19,8 @@ from poise_motion.reference.bodies import Robot, Source, Targets
 
 _TOUCH: Final = 0.01
 """What a sole that stands where it shall is nearer to than this, it stands on [m]."""
+_TOUCHING: Final = CollisionLimit(min_distance=0.0)
+"""For which a model keeps its shapes packed."""
 _SHOWN: Final = 3
 """Pairs that a note names."""
 
@@ -113,7 +115,7 @@ def meeting(model: Model, path: Array) -> Flags:
     """
     if not any(model.fitted_shapes.values()):
         return np.zeros(len(path), dtype=bool)
-    return broken_along(CollisionLimit(min_distance=0.0), model, path)
+    return broken_along(_TOUCHING, model, path)
 
 
 def _both(pair: tuple[str, str]) -> str:
