@@ -3,11 +3,11 @@
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import splat, store
 
-MEMORY = 46
+MEMORY = 45
 (
     FRESH, MU, NU, PREDICTED, LAST, DAMPING, STEP, FAILED, NEWTON, COST, SPLIT, PAIRS, SWAY, SCORE, FLOOR, SHARE,
     INVERSE_RADIUS, TURNED, STIRRED, MOVED, JUMP, LAST_JUMP, LESSENED, WENT,
-    COLLISION_COUNT, COLLISIONS_CHANGED, UPDATES, STAGE, CONSTRAINTS,
+    COLLISION_COUNT, UPDATES, STAGE, CONSTRAINTS,
     CUTTING, IS_CLEAR, BRAKING_STEP, CLEAR_STEPS, LOOP_RESIDUAL, CERTIFIED, ABREAST, SCOUT, SCOUT_COUNT,
     LOWEST, WAITED, CREPT, MARKED, FUTILE, EVEN, TOO_NEAR, SHORTENED,
 ) = range(MEMORY)  # fmt: skip
@@ -25,8 +25,8 @@ MEMORY = 46
   which the turn of a step may be due to moved targets.
 - Of `requirements.approach`: MOVED, 1 where targets have moved since the last step; JUMP, LAST_JUMP, how many times
   their limits the target's changes are, in this step and the last; LESSENED, WENT, sums x . y and x . x of the module.
-- COLLISION_COUNT, COLLISIONS_CHANGED: rows of pairs of shapes, and 1 where they are of other pairs than before.
-  TOO_NEAR: 1 where a pair whose distance joints can change is nearer than asked, before a step.
+- COLLISION_COUNT: rows of pairs of shapes.  TOO_NEAR: 1 where a pair whose distance joints can change is nearer than
+  asked, before a step.
 - Of `stepping.project_step`: UPDATES of a step; STAGE, what must hold of it; CONSTRAINTS, rows of its requirements;
   CUTTING, 1 where what is broken adds cutting planes, SEEN_MORE once it has; IS_CLEAR, the answer of STAYS_CLEAR;
   BRAKING_STEP and CLEAR_STEPS, question and answer of STOPPABLE; LOOP_RESIDUAL, by how much loops were open at w.begun;

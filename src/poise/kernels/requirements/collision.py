@@ -1,11 +1,11 @@
-"""Shapes are kept apart: inequalities of an update, and checks of where it led and of the way to rest from there.
+"""Shapes are kept apart: inequalities of an update, and a check of where it led.
 
 A pair whose distance is d may change it in an update by no more than share (d - d_s) towards d_s, the least that is
 asked: the velocity damper of Faverjon and Tournassoud 1987.  Every pair has its inequality that both can reach within
-an update, at the speeds that they are allowed.  A step that goes farther than was looked ahead, as that of a free base
-may, is looked at anew, so none crosses another unseen.  A step is looked at where it ends, on its way where it is swift
-and brings something near, and on its way to rest; a pair that was too near before may not get nearer, and is taken
-apart.
+an update, at the speeds that they are allowed.  A step is looked at where it ends, and, where it is `continuous`, on
+its way where it is swift and brings something near; one that goes farther than was looked ahead, as that of a free base
+may, is looked at anew, so none crosses another unseen.  `braking_apart` beside this looks at its way to rest.  A pair
+that was too near before may not get nearer, and is taken apart.
 """
 
 import functools
@@ -19,7 +19,6 @@ from poise.kernels.collision.near import (
     FIRST,
     NORMAL,
     SECOND,
-    distance_between,
     distance_row,
     ease,
     find_near,
@@ -31,13 +30,10 @@ from poise.kernels.collision.near import (
 from poise.kernels.collision.nearest import nearest_pair
 from poise.kernels.machine.jit import kernel, routine
 from poise.kernels.machine.lanes import pitch
-from poise.kernels.machine.layout import CALL, MAX_COLLISION_ROWS, MOST_NEAR, NEAR
+from poise.kernels.machine.layout import CALL, MAX_COLLISION_ROWS, NEAR
 from poise.kernels.machine.memory import (
-    BRAKING_STEP,
     CERTIFIED,
-    CLEAR_STEPS,
     COLLISION_COUNT,
-    COLLISIONS_CHANGED,
     CUTTING,
     INVERSE_RADIUS,
     IS_CLEAR,
@@ -46,8 +42,8 @@ from poise.kernels.machine.memory import (
 )
 from poise.kernels.machine.views import entry_at, narrow, problem_at, section
 from poise.kernels.requirements.integrate import integrate_part
-from poise.kernels.requirements.nearest_step import SEEN_MORE, cut, cut_half
-from poise.kernels.requirements.stopping import UNKNOWN, way_to_rest_within
+from poise.kernels.requirements.nearest_step import SEEN_MORE, cut
+from poise.kernels.requirements.stopping import way_to_rest_within
 from poise.kernels.requirements.trust_radius import STILL, widen_trust_radius
 from poise.kernels.rows.rounding import ROUNDING
 
@@ -77,7 +73,6 @@ def collision_rows(p, w, address):
     for the update from w.q.
 
     One row for each pair of x.proximity.near, in that order, then one for each corner that is near (`corner_is_near`).
-    COLLISIONS_CHANGED says whether rows belong to other pairs than before, so that the active set is not begun by them.
     w.clearance[0] = the least distance of these pairs [m].
     """
     request = entry_at(address, CALL)
@@ -92,11 +87,9 @@ def collision_rows(p, w, address):
     if moved:
         look_ahead(p, s, x, w.motion.displacement)
     count = np.int64(x.proximity.near[0])
-    before, rows = np.int64(w.memory[COLLISION_COUNT]), count
-    same, w.memory[TOO_NEAR], w.clearance[0] = x.proximity.near_before[0] == x.proximity.near[0], 0.0, NONE
+    rows, w.memory[TOO_NEAR], w.clearance[0] = count, 0.0, NONE
     for k in range(count):
-        pair, old = section(x.proximity.near, 1 + NEAR * k, NEAR), section(x.proximity.near_before, 1 + NEAR * k, 2)
-        same = same and pair[FIRST] == old[FIRST] and pair[SECOND] == old[SECOND]
+        pair = section(x.proximity.near, 1 + NEAR * k, NEAR)
         w.clearance[0] = min(w.clearance[0], pair[DISTANCE])
         _state(p, w, s, x, pair, k)
     for k in range(count):
@@ -107,9 +100,26 @@ def collision_rows(p, w, address):
                     if rows < MAX_COLLISION_ROWS and corner_is_near(s, x, pair, side == 1, number):
                         _state(p, w, s, x, x.proximity.pair, rows)
                         rows += 1
+    _find_rows_before(w, x, rows)
     for i in range(1 + NEAR * count):
         x.proximity.near_before[i] = x.proximity.near[i]
-    w.memory[COLLISION_COUNT], w.memory[COLLISIONS_CHANGED] = float(rows), 0.0 if same and rows == before else 1.0
+    w.memory[COLLISION_COUNT] = float(rows)
+
+
+@kernel
+def _find_rows_before(w, x, rows):
+    """w.constraints.collision_before: by its pair, which row each of so many was in the last update, so that the active
+    set begins as that one ended; of corners only where all rows are those of before."""
+    count, same = np.int64(x.proximity.near[0]), rows == np.int64(w.memory[COLLISION_COUNT])
+    for k in range(count):
+        pair, last = section(x.proximity.near, 1 + NEAR * k, 2), -1
+        for b in range(np.int64(x.proximity.near_before[0])):
+            old = section(x.proximity.near_before, 1 + NEAR * b, 2)
+            if pair[FIRST] == old[FIRST] and pair[SECOND] == old[SECOND]:
+                last = b
+        w.constraints.collision_before[k], same = float(last), same and last == k
+    for k in range(count, rows):
+        w.constraints.collision_before[k] = float(k) if same else -1.0
 
 
 @kernel
@@ -206,12 +216,12 @@ def look_ahead(p, s, x, last):
     for v in range(len(x.proximity.row)):
         x.proximity.row[v] = 0.0
     for a in range(len(p.speeds)):
-        x.proximity.row[p.velocities[a]] = _way_ahead(p, a, last)
-    _find_ahead(p, s, x)
+        x.proximity.row[p.velocities[a]] = way_ahead(p, a, last)
+    find_ahead(p, s, x)
 
 
 @kernel
-def _way_ahead(p, a, last):
+def way_ahead(p, a, last):
     """A bound of how far a velocity goes in the update after the step `last`, and on the way to rest from there."""
     way = p.speeds[a]
     if len(p.rates) > 0:
@@ -221,7 +231,7 @@ def _way_ahead(p, a, last):
 
 
 @kernel
-def _find_ahead(p, s, x):
+def find_ahead(p, s, x):
     """x.proximity.near become the pairs that can come too near from x.q where velocity v goes by up to
     x.proximity.row[v]."""
     place_movers(s, x)
@@ -262,7 +272,7 @@ def _clear_on_the_way(p, w, s, x):
     limit, farthest = p.collision[0], 0.0
     slack = 0.5 * min(limit.distance, _UNSEEN)
     cutting = w.memory[CUTTING] > 0.5
-    _put(p, w.step, x.proximity.row)
+    put_velocities(p, w.step, x.proximity.row)
     for i in range(s.scene[0].movers if limit.lookahead < np.inf and not _seen_ahead(p, w) else 0):
         farthest = max(farthest, max_displacement(s, i, 0, x.proximity.row))
     seen, longest = x.proximity.near_before, 0.0
@@ -327,7 +337,7 @@ def _look_as_far(p, w, s, x):
 
 
 @functools.partial(kernel, inline=True)
-def _put(p, numbers, out):
+def put_velocities(p, numbers, out):
     """out (nv) becomes these numbers (n), spread over the velocities of the model."""
     for v in range(len(out)):
         out[v] = 0.0
@@ -347,127 +357,32 @@ def _all_clear(p, w, s, x, slack, share):
         pair = section(x.proximity.near, 1 + NEAR * k, NEAR)
         least = limit.distance
         if not pair[DISTANCE] >= least - slack:
-            least = _least(x, pair, limit.distance)  # looked up only here, for the search takes time
+            least = least_asked(x, pair, limit.distance)  # looked up only here, for the search takes time
             if not pair[DISTANCE] >= least - slack:
                 all_clear = False
                 if share > 0.0:
                     # A little more, but not more than it had before.
-                    over = min(limit.distance + 0.5 * limit.reserve, _least(x, pair, NONE)) - pair[DISTANCE]
-                    _slope_of(p, w, s, x, pair)
+                    over = min(limit.distance + 0.5 * limit.reserve, least_asked(x, pair, NONE)) - pair[DISTANCE]
+                    slope_of(p, w, s, x, pair)
                     cut(w, (over - slack) / share)
     return all_clear
 
 
 @kernel
-def _slope_of(p, w, s, x, pair):
+def slope_of(p, w, s, x, pair):
     """w.constraints.slope is how much nearer each velocity brings a pair."""
     distance_row(s, x, pair)
     for c in range(len(w.constraints.slope)):
         w.constraints.slope[c] = -x.proximity.row[p.velocities[c]] if c < len(w.step) else 0.0
 
 
-@routine
-def stoppable(p, w, address):
-    """CLEAR_STEPS: up to which step of braking all pairs surely stay apart, seen from step BRAKING_STEP.
-
-    NONE: to the end; negative: a pair is too near at BRAKING_STEP.  Of the way to rest are left w.braking.distances, in
-    steps of at most w.braking.speeds; its q is that of w.braking.state.  x.proximity.until holds the answer of each
-    pair, which is measured again only when that step has come.
-    """
-    request = entry_at(address, CALL)
-    s = problem_at(request.scene)
-    x = narrow(s, request.scene_work, request.routines)
-    n, at = len(w.step), w.memory[BRAKING_STEP]
-    if at == 0.0:
-        if moved_to(x, w.q):  # another way of braking was looked at, and led elsewhere
-            look_ahead(p, s, x, w.step)
-        _find_near_on_braking_way(p, w, s, x)
-    _put(p, w.braking.speeds, x.proximity.rate)
-    _put(p, w.braking.distances, x.proximity.row)
-    # Nothing is known of pairs outside of a full list, nor of those near a way that was bent: both are sought anew.
-    full = np.int64(x.proximity.near[0]) == MOST_NEAR or (at > 0.0 and w.braking.speeds[0] == UNKNOWN)
-    if at > 0.0:
-        moved_to(x, section(w.braking.state, 2 * n, len(w.q)))
-        if full:  # there may be others now
-            _find_ahead(p, s, x)
-        else:
-            place_movers(s, x)
-    anew, soonest = at == 0.0 or full, NONE
-    for k in range(np.int64(x.proximity.near[0])):
-        if anew or x.proximity.until[k] <= at:
-            pair = section(x.proximity.near, 1 + NEAR * k, NEAR)
-            distance = pair[DISTANCE]
-            if not anew:
-                distance = distance_between(s, x, np.int64(pair[FIRST]), np.int64(pair[SECOND]), NONE)
-                pair = x.proximity.pair
-            least = p.collision[0].distance
-            if at > 0.0 and not distance >= least and not distance >= _least(x, pair, least):
-                if w.memory[CUTTING] > 0.5:
-                    _slope_of(p, w, s, x, pair)
-                    cut_half(w)
-                soonest = -1.0
-                break
-            x.proximity.until[k] = _safe_until(p.collision[0], s, x, pair, distance, at)
-        soonest = min(soonest, x.proximity.until[k])
-    if np.int64(x.proximity.near[0]) == MOST_NEAR:
-        soonest = min(soonest, _unlisted_until(p.collision[0], s, x, at))
-    if at > 0.0 and not full:
-        moved_to(x, w.q)
-        place_movers(s, x)
-    w.memory[CLEAR_STEPS] = soonest
-
-
 @kernel
 def _seen_ahead(p, w):
     """Whether every velocity has a bound of its way, so that pairs were sought as far ahead as the step can lead."""
     for a in range(len(w.step)):
-        if not _way_ahead(p, a, w.step) < NONE:
+        if not way_ahead(p, a, w.step) < NONE:
             return False
     return True
-
-
-@kernel
-def _unlisted_until(limit, s, x, at):
-    """Up to which step of braking the pairs stay apart for which a full x.proximity.near has no room.
-
-    All are farther apart than the farthest in it; two shapes come nearer by at most twice the longest way of one.
-    """
-    farthest, way, rate = 0.0, 0.0, 0.0
-    for k in range(MOST_NEAR):
-        farthest = max(farthest, x.proximity.near[1 + NEAR * k + DISTANCE])
-    for i in range(s.scene[0].movers):
-        one_way, one_rate = sweep(s, x, i, 0, x.proximity.row, x.proximity.rate)
-        way, rate = max(way, one_way), max(rate, one_rate)
-    spare = farthest - limit.distance
-    return NONE if spare >= 2.0 * way else at + max(np.floor(spare / (2.0 * rate)), 1.0)
-
-
-@kernel
-def _find_near_on_braking_way(p, w, s, x):
-    """Seek x.proximity.near, of w.q, anew where w.braking.distances are longer than the way ahead that pairs were
-    sought for."""
-    longer = False
-    for a in range(len(w.step)):
-        longer = longer or w.braking.distances[a] > _way_ahead(p, a, w.step)
-    if longer:
-        for v in range(len(x.proximity.row)):
-            x.proximity.row[v] = 0.0
-        for a in range(len(w.step)):
-            x.proximity.row[p.velocities[a]] = max(_way_ahead(p, a, w.step), w.braking.distances[a])
-        _find_ahead(p, s, x)
-
-
-@kernel
-def _safe_until(limit, s, x, pair, distance, at):
-    """Up to which step of braking a pair stays apart whose distance after `at` steps is this, whichever way it goes."""
-    spare = distance - limit.distance
-    if not spare > 0.0:
-        return at + 1.0
-    i, j = np.int64(pair[FIRST]), np.int64(pair[SECOND])
-    shared = shared_columns(s, i, j)
-    way, rate = sweep(s, x, i, shared, x.proximity.row, x.proximity.rate)
-    other_way, other_rate = sweep(s, x, j, shared, x.proximity.row, x.proximity.rate)
-    return NONE if spare >= way + other_way else at + max(np.floor(spare / (rate + other_rate)), 1.0)
 
 
 @functools.partial(kernel, inline=True)
@@ -479,7 +394,7 @@ def _way(s, x, pair):
 
 
 @kernel
-def _least(x, pair, least):
+def least_asked(x, pair, least):
     """The distance that is asked of a pair [m]: `least`, or that before the update if it was nearer already.
 
     From the latter the share is taken that shapes of the world came nearer of themselves.

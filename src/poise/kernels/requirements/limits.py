@@ -9,7 +9,7 @@ from poise.kernels.algebra.rotations import normalised, quaternion_step, turn_si
 from poise.kernels.algebra.working_set import Limits
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load, pitch, select, splat, store
-from poise.kernels.machine.memory import COLLISION_COUNT, COLLISIONS_CHANGED, ELSEWHERE, FRESH, PREDICTED
+from poise.kernels.machine.memory import COLLISION_COUNT, ELSEWHERE, FRESH, PREDICTED
 from poise.kernels.machine.views import section
 from poise.kernels.requirements.balls import BALL_ROWS, ball_rows
 from poise.kernels.requirements.braking import NO_LIMIT, allowed, allowed_anywhere
@@ -270,14 +270,15 @@ def step_constraints(p, w, levels, longest):
     )
     at = pitch(w.rows, at + levels + 2 * n)
     left_to_limits(p, w, longest, low, high)
+    before = section(w.room, most * row + most + n, most)
+    for k in range(fixed, count):  # a pair's row may be another one than in the last update
+        last = np.int64(w.constraints.collision_before[k - fixed])
+        ends[k] = before[fixed + last] if last >= 0 else 0.0
+    for k in range(fixed, count):
+        side[n + k] = ends[k]
     put_rows(p, w, rows, ends)
-    if w.memory[FRESH] < 0.5:
-        for c in range(n + count):
-            side[c] = 0.0
-    elif w.memory[COLLISIONS_CHANGED] > 0.5:
-        # The rows of pairs belong to other pairs now, so what held of them says nothing.
-        for c in range(n + fixed, n + count):
-            side[c] = 0.0
+    for c in range(n + count if w.memory[FRESH] < 0.5 else 0):
+        side[c] = 0.0
     return StepConstraints(Limits(low, high, rows, ends), side, squares, section(w.room, at, len(w.room) - at))
 
 

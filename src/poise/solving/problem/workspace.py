@@ -411,7 +411,7 @@ ROUTINES: Final[dict[str, dict[int, Job]]] = {
     "shapes in steps": {
         layout.COLLISION_ROWS: ("requirements.collision.collision_rows", PROBLEM_VIEW, NARROW, WHOLE),
         layout.STAYS_CLEAR: ("requirements.collision.stays_clear", PROBLEM_VIEW, NARROW, WHOLE),
-        layout.STOPPABLE: ("requirements.collision.stoppable", PROBLEM_VIEW, NARROW, WHOLE),
+        layout.STOPPABLE: ("requirements.braking_apart.stoppable", PROBLEM_VIEW, NARROW, WHOLE),
     },
     "ranges": {layout.RANGE_ROWS: ("requirements.ranges.range_rows", PROBLEM_VIEW, NARROW)},
     "project step": {layout.PROJECT_STEP: ("stepping.project_step.project_step", PROBLEM_VIEW, NARROW, WHOLE)},

@@ -259,6 +259,7 @@ def guard_rows(columns: int) -> dict[str, int]:
     return {
         "constraints.collision_rows": MAX_COLLISION_ROWS * WIDTH * -(-columns // WIDTH),
         "constraints.collision_bounds": MAX_COLLISION_ROWS,
+        "constraints.collision_before": MAX_COLLISION_ROWS,
         "clearance": 2,
     }
 

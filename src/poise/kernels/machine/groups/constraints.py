@@ -13,6 +13,7 @@ CONSTRAINTS: Final = Group(
     {
         "collision_rows": "MAX_COLLISION_ROWS packed rows, inequalities of pairs of shapes",
         "collision_bounds": "MAX_COLLISION_ROWS, their other sides",
+        "collision_before": "MAX_COLLISION_ROWS, which row each was in the last update, -1: none",
         "rows": "packed rows, inequalities of a whole step",
         "bounds": "their other sides",
         "sides": "n and one each, which of them may be met",
