@@ -23,6 +23,7 @@ from poise.quaternions import conjugate, part_of_turn, quaternion_product, rotat
 from poise_motion.contact.pinning import Span, fading
 from poise_motion.follow.detours import Detour, Limb, detour, limbs
 from poise_motion.follow.first_frame import converged, first
+from poise_motion.follow.postures import averaged, begun_at
 from poise_motion.follow.self_collision import touching
 from poise_motion.follow.spans import CATCH_UP, pieces, spans
 from poise_motion.follow.task_stack import Stance, Standing, held, tasks
@@ -273,6 +274,8 @@ class Follower:
             stance = replace(stance, apart=bool(targets.apart[span.start]))
             rows = self._rows_of(self._tracker(stance, again, away))
             pulls = None if postures is None else postures[span]
+            if postures is not None and last is not None:
+                pulls = begun_at(self.robot.model, postures[span], q, postures[span.start - 1], source.times[span])
             if last is None:
                 goals = _goals(rows, targets, span)
                 q = self._first(stance, goals[0], start) if begin is None else begin
@@ -459,22 +462,6 @@ def _ease_in(
 def columns_of(model: Model, joints: Sequence[str]) -> list[int]:
     """Where the numbers of joints stand in a configuration."""
     return [i for name in joints for i in range(*model.index(name).indices(model.nq))]
-
-
-def averaged(model: Model, path: Array, frames: float) -> Array:
-    """(n, nq) a path (n, nq), each of its configurations the mean of those about it.
-
-    By a Gaussian with a standard deviation of a third of `frames`; at the ends of the path by what there is of it.
-    """
-    reach = min(int(np.ceil(frames)), len(path) - 1)
-    total, sum_of = np.zeros(len(path)), np.zeros((len(path), model.nv))
-    for k in range(-reach, reach + 1):
-        weight = float(np.exp(-0.5 * (3.0 * k / frames) ** 2))
-        here = slice(max(0, -k), len(path) - max(0, k))
-        there = slice(max(0, k), len(path) + min(0, k))
-        sum_of[here] += weight * model.difference(path[here], path[there])
-        total[here] += weight
-    return model.integrate(path, sum_of / total[:, None])
 
 
 def _pin(robot: Robot, source: Source, targets: Targets, part: str, frame: int, here: Array) -> None:

@@ -21,7 +21,8 @@ from poise_motion.anatomy.fingers import Finger, points_of
 from poise_motion.anatomy.human_fingers import within_human
 from poise_motion.anatomy.parts import SIDES
 from poise_motion.anatomy.proportions import Proportions
-from poise_motion.follow.following import averaged, columns_of
+from poise_motion.follow.following import columns_of
+from poise_motion.follow.postures import averaged
 from poise_motion.hands.hands import HandRetargeter
 from poise_motion.report.notes import left_out
 
