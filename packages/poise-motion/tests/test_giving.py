@@ -110,6 +110,24 @@ def test_a_hold_is_that_of_the_stances_that_are_met() -> None:
         known.with_hold(FEET[0], 2, 3, "soft")
 
 
+@pytest.mark.parametrize("stance", [GIVING, "hard"])
+def test_a_place_is_given_up_at_the_end_of_a_stance_and_not_at_that_of_a_motion(stance: StanceLike) -> None:
+    done = pz.retarget(walk(FPS, 2.0), robot("g1"), stance=stance, self_collision=False)
+    sole, place = done._robot, done._led.done.targets.places
+    roughness = []
+    for one in done.contacts.intervals:
+        path = sole.places(one.part, sole.points[one.part], done.motion.q)
+        stood = path[one.start : one.stop] - path[(one.start + one.stop) // 2]
+        assert np.linalg.norm(stood[:, :2], axis=1).max() <= GIVING.place
+        assert np.ptp(place[one.part][one.stop - 4 : one.stop, 2]) < 1e-3  # it is not lifted
+        if one.stop == len(done.motion):
+            assert np.linalg.norm(stood[-3:, :2], axis=1).max() < 1e-3
+        elif one.start > 3:
+            third = np.diff(path[one.stop - 3 : one.stop + 5], n=3, axis=0)
+            roughness.append(float(np.linalg.norm(third, axis=1).max()) * FPS**3)
+    assert max(roughness) < 700.0 if stance == GIVING else max(roughness) > 1000.0  # m/s^3
+
+
 def test_wider_hips_and_other_bones_bend_no_straight_leg() -> None:
     """A G1's hips are wider, and its shins longer for its size, than the body's."""
     done = pz.retarget(walk(FPS, 1.5), robot("g1"))

@@ -5,7 +5,7 @@ import pytest
 
 from poise.quaternions import part_of_turn, quaternion_exp, quaternion_log
 from poise_motion.anatomy.median import median
-from poise_motion.contact.pinning import fading, pinned, pinned_turns, shares
+from poise_motion.contact.pinning import fading, pinned, pinned_turns, released, shares
 
 TIMES = np.arange(200) / 100.0
 SPANS = [(0, 20), (30, 60), (61, 70), (150, 180)]
@@ -50,6 +50,31 @@ def test_turns_are_held_as_places_are() -> None:
     same = np.abs(np.sum(held_ones * stances[which], axis=1))
     assert np.allclose(same[share == 1.0], 1.0, atol=1e-12)
     assert np.array_equal(held_ones[share == 0.0], turns[share == 0.0])
+
+
+@pytest.mark.parametrize("far", [0.0, 0.005, 0.03, 1.0])
+@pytest.mark.parametrize("most", [0.0, 0.01, np.inf])
+def test_what_is_released_early_gets_no_farther_and_no_faster_than_it_may(far: float, most: float) -> None:
+    path = far * np.stack([TIMES, np.sin(9.0 * TIMES)], axis=1)
+    places = np.array([path[start:stop].mean(axis=0) for start, stop in SPANS])
+    gaps = [path[start:stop] - place for (start, stop), place in zip(SPANS, places, strict=True)]
+    early = released(SPANS, gaps, TIMES, EASE, [most] * len(SPANS))
+    moved = pinned(path, SPANS, places, TIMES, EASE, early)
+    lasts = np.array([TIMES[stop - 1] - TIMES[start] for start, stop in SPANS])
+    assert (early <= np.minimum(EASE, 0.5 * lasts) + 1e-12).all()
+    for (start, stop), place, lead in zip(SPANS, places, early, strict=True):
+        off = moved[start:stop] - place
+        assert np.linalg.norm(off, axis=1).max() <= most + 1e-12
+        assert np.linalg.norm(np.diff(off, axis=0), axis=1).max() <= most / 0.08 * 0.01 + 1e-12
+        assert np.abs(off[TIMES[start:stop] <= TIMES[stop - 1] - lead]).max() < 1e-12
+    if most == np.inf:
+        assert (early > np.minimum(EASE, 0.5 * lasts) - 0.011).all()
+
+
+def test_what_is_held_to_the_end_is_not_released() -> None:
+    gap = np.full((20, 1), 1e-3)
+    assert released([(0, 20)], [gap], TIMES[:20], EASE, [1.0]).tolist() == [0.0]
+    assert released([(0, 20)], [gap], TIMES[:21], EASE, [1.0])[0] > 0.0
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-200, 1e-9, 1e-3, 1.0, 3.14])

@@ -19,7 +19,7 @@ from poise.quaternions import aligning, conjugate, matrix_quaternion, quaternion
 from poise_motion.anatomy.contact_schedule import Contact, Contacts, runs
 from poise_motion.anatomy.median import median
 from poise_motion.anatomy.parts import HIPS, PARENTS, RIGID, TOES, ancestors
-from poise_motion.contact.pinning import Span, gently, pinned, pinned_turns, shares, smoothed
+from poise_motion.contact.pinning import Span, gently, pinned, pinned_turns, released, shares, smoothed
 from poise_motion.contact.surface import Surface
 from poise_motion.reference.bodies import Robot, Source, Targets, between
 
@@ -239,14 +239,20 @@ def _with_leg(source: Source, robot: Robot, part: str) -> Array:
 def _standing(source: Source, robot: Robot, part: str, path: Array, turns: Array, stances: Array) -> Array:
     """(frames, 3) the path of a part that is at its places (stances, 3) while it stands.
 
-    No point of its sole is ever below the ground on which it stands, except off its feet.
+    Along the ground it begins to leave a place while it still stands, as far as its stance gives.  No point of its sole
+    is ever below the ground on which it stands, except off its feet.
     """
-    spans = [(one.start, one.stop) for one in source.contacts.intervals if one.part == part]
+    own = [one for one in source.contacts.intervals if one.part == part]
+    spans = [(one.start, one.stop) for one in own]
     out, normals, floor = path.copy(), np.tile((0.0, 0.0, 1.0), (len(path), 1)), np.zeros(len(path))
     if spans:
-        out = pinned(path, spans, stances, source.times, EASE)
+        gaps = [path[one.start : one.stop, :2] - place[:2] for one, place in zip(own, stances, strict=True)]
+        holds = [one.hold or source.hold for one in own]
+        early = released(spans, gaps, source.times, EASE, [0.0 if hold.hard else hold.place for hold in holds])
+        out[:, :2] = pinned(path[:, :2], spans, stances[:, :2], source.times, EASE, early)
+        out[:, 2:] = pinned(path[:, 2:], spans, stances[:, 2:], source.times, EASE)
         share, which = shares(spans, source.times, EASE)
-        grounds = [ground_of(source, robot, one) for one in source.contacts.intervals if one.part == part]
+        grounds = [ground_of(source, robot, one) for one in own]
         ways = np.array([ground.normal for ground in grounds])
         normals = unit_vectors(normals + share[:, None] * (ways[which] - normals))
         floor = share * np.array([ground.offset for ground in grounds])[which]
