@@ -89,6 +89,21 @@ def test_frames_whose_descent_did_not_come_to_rest_are_told(model: pz.Model, mon
     (told,) = (note for note in fit.notes if "come to rest" in note)
     assert re.match(r"in \d+ frames, the first of which is 0, ", told)
     assert told in str(fit)
+    live, rests = pz.MarkerFitter(model, markers.names), list[bool]()
+    assert live.at_rest
+    for points in markers.positions:
+        live.step(points)
+        rests.append(live.at_rest)
+    assert live.notes == fit.notes
+    assert told.startswith(f"in {rests.count(False)} frames")
+    live.reset(model.home)
+    assert live.at_rest
+    monkeypatch.undo()
+    again = pickle.loads(pickle.dumps(live))
+    again.step(markers.positions[0])
+    assert again.at_rest
+    assert again.notes == live.notes
+    assert not pz.MarkerFitter(model, markers.names).notes
 
 
 def test_gaps_are_bridged_and_told(model: pz.Model) -> None:

@@ -14,6 +14,7 @@ from poise_motion.markers.orientations import quaternions
 from poise_motion.markers.plan import Plan
 from poise_motion.markers.recording import distinct
 from poise_motion.markers.standing import begin
+from poise_motion.markers.trial import restless
 
 
 @final
@@ -27,7 +28,8 @@ class MarkerFitter:
     """
 
     __slots__ = (
-        "_aims", "_answers", "_begun", "_found", "_given", "_path", "_plan", "angles", "distances", "names", "sensors",
+        "_aims", "_answers", "_begun", "_first", "_found", "_given", "_path", "_plan", "_restless", "_steps", "angles",
+        "distances", "names", "sensors",
     )  # fmt: skip
 
     def __init__(
@@ -49,7 +51,8 @@ class MarkerFitter:
         """The sensors that are used, in the order of `angles`."""
         self._aims = self._plan.aims(1, values)
         self._path, self._found = np.empty((1, model.nq)), np.empty((1, len(self.names) + len(self.sensors), 3))
-        self._answers, self._begun = np.empty((1, 2)), False
+        self._answers, self._begun = np.zeros((1, 2)), False
+        self._steps, self._restless, self._first = 0, 0, 0
         self.distances: Array = np.full(len(self.names), np.nan)
         """(markers,) of the last frame, from the model's marker to the measured one [m]; NaN where it was not seen."""
         self.angles: Array = np.full(len(self.sensors), np.nan)
@@ -59,8 +62,16 @@ class MarkerFitter:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is left out, in words."""
-        return tuple(self._plan.notes)
+        """What is left out, and in how many frames so far the descent had not come to rest, in words."""
+        return (*self._plan.notes, *restless(self._restless, self._first))
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the last frame's descent came to rest within the 100 steps that it may take; true before the first.
+
+        Where it did not, q is near the best one, and not the best; the next frame goes on from it.
+        """
+        return not self._answers[0, 1]
 
     @property
     def rms(self) -> float:
@@ -75,6 +86,7 @@ class MarkerFitter:
             nothing = np.full((1, descent.width), np.nan)
             start = np.array(finite("q0", q0, self._plan.model.nq))
             descent.follow(nothing, self._aims, self._path, self._found, self._answers, start, 0)
+            self._answers[:] = 0.0  # no step was to be taken
 
     def step(self, positions: ArrayLike | None = None, orientations: ArrayLike | SO3 | None = None) -> Array:
         """(nq,) the configuration for `positions` (names, 3) [m], NaN or 0 0 0 for what is not seen, as in files, and
@@ -94,6 +106,10 @@ class MarkerFitter:
             start = begin(plan.descent, row, self._aims, plan.model.home)
             self._begun = bool((~np.isnan(row)).any())
         plan.descent.follow(row, self._aims, self._path, self._found, self._answers, start)
+        if not self.at_rest:
+            self._first = self._first if self._restless else self._steps
+            self._restless += 1
+        self._steps += 1
         off, arcs = offs(plan.descent, row, self._found)
         self.distances, self.angles = off[0], arcs[0] / ARM
         return self._path[0].copy()

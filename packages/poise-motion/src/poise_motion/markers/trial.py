@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise import SO3, InvalidValue, Motion
 from poise.extending import Array, MarkerDescent
@@ -94,13 +93,14 @@ def fit_trial(plan: Plan, trial: Trial, aims: Array, start: Array | None, up: st
 
     distances, arcs = offs(descent, goals, found)
     places, points = found[:, : len(plan.names)], goals[:, : 3 * len(plan.names)].reshape(count, -1, 3)
+    late = np.flatnonzero(answers[:, 1])
     notes = [
         *trial.notes,
         *plan.notes,
         *_gaps(plan, distances, arcs),
         *_doubts(plan, arcs / ARM, path),
         *_open(descent, path),
-        *_ended(np.flatnonzero(answers[:, 1])),
+        *restless(len(late), int(late[0]) if len(late) else 0),
     ]
     doubtful = outliers(distances)
     exchanged: list[Swap] = []
@@ -183,13 +183,13 @@ def _open(descent: MarkerDescent, path: Array) -> list[str]:
     return [f"loops are open in {wrong} frames, by up to {gaps.max():.3g} m or rad"] if wrong else []
 
 
-def _ended(frames: npt.NDArray[np.intp]) -> list[str]:
-    """Frames whose descent was ended before it came to rest, in words."""
-    if not len(frames):
+def restless(count: int, first: int) -> list[str]:
+    """Frames, so many and from which on, whose descent was ended before it came to rest, in words."""
+    if not count:
         return []
     return [
-        f"in {len(frames)} frames, the first of which is {frames[0]}, the descent had not come to rest after as many "
-        "steps as a frame may take: joints there are near the best ones, and not the best"
+        f"in {count} frames, the first of which is {first}, the descent had not come to rest after as many steps as a "
+        "frame may take: joints there are near the best ones, and not the best"
     ]
 
 
