@@ -196,6 +196,28 @@ APDM = (
 )
 
 
+SEVENTH = (
+    "Format=7,5718,,,Lumbar,,,,,,,,,,,5778,,,,,,,,,,,,,,\n"
+    f"Time{',Accelerometer,,,Gyroscope,,,Magnetometer,,,Barometer,Orientation,,,' * 2}\n"
+    f"{',X,Y,Z,X,Y,Z,X,Y,Z,,S,X,Y,Z' * 2}\n"
+    f"1550879504438281{',9' * 10},1,0,0,0{',8' * 10},0.6,0,0.8,0\n"
+    f"1550879504446281{',9' * 10},0,0,1,0{',8' * 10},0.8,0,0.6,0\n"
+    f"1550879504462281{',9' * 10},0,1,0,0{',8' * 10},,,,\n"
+)
+"""As in the file of opensim-core's tests: a sensor with a name, and one that has its number alone."""
+
+
+def test_a_table_of_apdm_with_format_7_has_its_own_clock(tmp_path: Path) -> None:
+    found = load_orientations(written(tmp_path, SEVENTH, "walk.csv"))
+    assert found.names == ("Lumbar", "5778")
+    assert np.allclose(found.times, [0.0, 0.008, 0.024], atol=1e-12)
+    assert np.allclose(found.wxyz[:, 0], [[1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0]])
+    assert np.allclose(found.wxyz[:2, 1], [[0.6, 0, 0.8, 0], [0.8, 0, 0.6, 0]])
+    assert found.gaps[:, 1].tolist() == [False, False, True]
+    even = load_orientations(written(tmp_path, SEVENTH, "walk.csv"), rate=100.0)
+    assert np.allclose(even.times, [0.0, 0.01, 0.02])
+
+
 def test_tables_of_apdm_have_a_column_for_each_number(tmp_path: Path) -> None:
     found = load_orientations(written(tmp_path, APDM, "walk.csv"))
     assert (found.names, found.times.tolist()) == (("Lumbar",), [0.0, 1 / 128])
@@ -218,6 +240,13 @@ def test_tables_of_apdm_have_a_column_for_each_number(tmp_path: Path) -> None:
         (APDM.replace("Orientation/Z", "Orientation/W"), "a.csv", "there is no column 'Lumbar/Orientation/Z'"),
         (APDM.replace("128", ""), "a.csv", "says no Sample Rate"),
         (APDM[: APDM.index("0,9")], "a.csv", "there is no frame"),
+        (SEVENTH.replace("Format=7", "Format=5"), "a.csv", "it is APDM's Format=5, and of those Format=7 is read"),
+        (SEVENTH.replace("S,X", "W,X"), "a.csv", "no column of the second line is an Orientation"),
+        ("Format=7\n,Orientation\n,S,X,Y,Z\n", "a.csv", "no column of the second line is an Orientation"),
+        (SEVENTH.replace("1550879504446281", "1550879504438281"), "a.csv", "its time does not grow"),
+        (SEVENTH.replace("1550879504438281", "now"), "a.csv", "its time does not grow"),
+        (SEVENTH[:-9] + "\n", "a.csv", "a row that ends early"),
+        (SEVENTH[: SEVENTH.index("155")], "a.csv", "there is no frame"),
         ("x", "a.bvh", "the name must end in .sto, .csv or .xml"),
     ],
 )

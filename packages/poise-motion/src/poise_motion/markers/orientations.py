@@ -124,7 +124,7 @@ def load_orientations(
     | `.sto` | OpenSense's table of quaternions, whose columns are sensors such as `pelvis_imu` |
     | `{"pelvis_imu": "MT_00B42268.txt", ...}` | the texts that Xsens's MT Manager exports, matrices or quaternions |
     | `.xml` | an XsensDataReaderSettings of OpenSim, which names these |
-    | `.csv` | APDM's table, whose sensors have its names; `Orientations.renamed` gives others |
+    | `.csv` | APDM's table, also one with `Format=7`; its sensors have its names, which `renamed` changes |
 
     Zeros and NaN are gaps, and so are packets that a file of Xsens lacks.  `rate` is frames a second where the files do
     not say it, or what they say is wrong; a `.sto` has times.  What was assumed is in `notes`.  Raises ModelError, with

@@ -21,6 +21,12 @@ _WRAPS: Final = 2**16
 _STRETCH: Final = 0.2
 """By how much products of a matrix's rows may miss those of a rotation's."""
 _APDM: Final = ("Scalar", "X", "Y", "Z")
+_MICROSECOND: Final = 1e-6
+"""Of APDM's clock [s]."""
+_QUATERNION_AT: Final = 10
+"""Columns of a sensor before its quaternion: three axes of three kinds, and the pressure."""
+_NAME_BEFORE: Final = 7
+"""So many columns before its quaternion a sensor has its name."""
 
 
 def xsens_files(settings: Path) -> tuple[dict[str, Path], float | None]:
@@ -114,8 +120,38 @@ def _of_matrices(rows: Array) -> Array:
 
 
 def read_apdm(file: Path, rate: float | None) -> tuple[list[str], Array, Array, list[str]]:
-    """The same of a table of APDM, whose columns are `name/Orientation/Scalar`, X, Y and Z."""
+    """The same of a table of APDM: its columns are `name/Orientation/Scalar`, X, Y and Z, or it begins with `Format=7`.
+
+    With `Format=7` its times are those of its first column, unless a `rate` is given.
+    """
     table = list(csv.reader(text_lines(file)))
+    seventh = bool(table and table[0]) and table[0][0].strip().startswith("Format=")
+    names, places, begin = _seventh(table, file) if seventh else _labelled(table, file)
+    if rate is None and not seventh:
+        said = next((row[1] for row in table[: begin - 2] if len(row) > 1 and row[0].startswith("Sample Rate")), "")
+        rate = _number(said)
+    if rate is not None and not 0.0 < rate < 1e9:
+        raise ModelError("its header says no Sample Rate; say how many frames a second with rate", file=str(file))
+    rows, clock = list[list[float]](), list[float]()
+    for number, row in enumerate(table[begin:], start=begin + 1):
+        if not any(row):
+            continue
+        if len(row) <= max(places):
+            raise ModelError("a row that ends early", file=str(file), line=number)
+        rows.append([_number(row[place]) for place in places])
+        clock.append(_number(row[0]))
+        if rate is None and not (clock[-1] > clock[-2] if len(clock) > 1 else np.isfinite(clock[-1])):
+            raise ModelError(
+                "its time does not grow; say how many frames a second with rate", file=str(file), line=number
+            )
+    if not rows:
+        raise ModelError("there is no frame after the lines of names and units", file=str(file))
+    times = _MICROSECOND * (np.array(clock) - clock[0]) if rate is None else np.arange(len(rows)) / rate
+    return names, times, np.array(rows).reshape(len(rows), len(names), 4), []
+
+
+def _labelled(table: list[list[str]], file: Path) -> tuple[list[str], list[int], int]:
+    """Names, the columns of their quaternions, and which row is the first of a table with a label for each column."""
     at = next(
         (i for i, row in enumerate(table[:10]) if any(cell.endswith("/Orientation/Scalar") for cell in row)), None
     )
@@ -127,22 +163,29 @@ def read_apdm(file: Path, rate: float | None) -> tuple[list[str], Array, Array, 
     lacking = next((label for label in wanted if label not in labels), None)
     if lacking is not None:
         raise ModelError(f"there is no column {lacking!r}", file=str(file), line=at + 1)
-    places = [labels.index(label) for label in wanted]
-    if rate is None:
-        said = next((row[1] for row in table[:at] if len(row) > 1 and row[0].startswith("Sample Rate")), "")
-        rate = _number(said)
-    if not 0.0 < rate < 1e9:
-        raise ModelError("its header says no Sample Rate; say how many frames a second with rate", file=str(file))
-    rows = list[list[float]]()
-    for number, row in enumerate(table[at + 2 :], start=at + 3):  # a line of units is between
-        if not any(row):
-            continue
-        if len(row) <= max(places):
-            raise ModelError("a row that ends early", file=str(file), line=number)
-        rows.append([_number(row[place]) for place in places])
-    if not rows:
-        raise ModelError("there is no frame after the line of units", file=str(file))
-    return names, np.arange(len(rows)) / rate, np.array(rows).reshape(len(rows), len(names), 4), []
+    return names, [labels.index(label) for label in wanted], at + 2  # a line of units is between
+
+
+def _seventh(table: list[list[str]], file: Path) -> tuple[list[str], list[int], int]:
+    """The same of a table with Format=7: lines of sensors, of what they measure, and of axes are above its rows.
+
+    A sensor's first column has its number, the fourth its name; its quaternion begins with the eleventh.
+    """
+    said = table[0][0].strip()
+    if said != "Format=7":
+        raise ModelError(
+            f"it is APDM's {said}, and of those Format=7 is read; export it anew as that, or as a table whose columns "
+            "are as lumbar/Orientation/Scalar", file=str(file), line=1,
+        )  # fmt: skip
+    sensors, kinds, axes = ([cell.strip() for cell in row] for row in (*table[:3], [], [])[:3])
+    starts = [k for k, kind in enumerate(kinds) if kind == "Orientation" and axes[k : k + 4] == ["S", "X", "Y", "Z"]]
+    if not starts or min(starts) <= _QUATERNION_AT or max(starts) - _NAME_BEFORE >= len(sensors):
+        raise ModelError(
+            "no column of the second line is an Orientation with S, X, Y and Z beneath it, ten after its sensor's "
+            "number; export orientations too", file=str(file), line=2,
+        )  # fmt: skip
+    names = [sensors[k - _NAME_BEFORE] or sensors[k - _QUATERNION_AT] for k in starts]
+    return names, [k + i for k in starts for i in range(4)], 3
 
 
 def _number(text: str) -> float:
