@@ -15,10 +15,13 @@ from support.refusals import refused
 
 import poise as pz
 from poise.robots.planar import planar
+from poise.solving.requirements.inequalities import ToolSpeed
+from poise.solving.requirements.tool_speed import tool_sections
 
 Array = npt.NDArray[np.float64]
 PANDA, HAND = pz.load("panda"), pz.PoseTask("panda_hand")
 LINEAR, ANGULAR = 0.25, 1.0
+PACES: list[list[Any]] = [[], [pz.AccelerationLimit(10.0)], [pz.AccelerationLimit(10.0), pz.JerkLimit(300.0)]]
 
 
 def fastest(model: pz.Model, frame: str, path: Array, dt: float, looks: int = 9) -> tuple[float, float]:
@@ -40,7 +43,7 @@ def followed(tracker: pz.Tracker, q: Array, goals: Any, steps: int) -> Array:
     return np.array(path)
 
 
-@pytest.mark.parametrize("more", [[], [pz.AccelerationLimit(10.0)], [pz.AccelerationLimit(10.0), pz.JerkLimit(300.0)]])
+@pytest.mark.parametrize("more", PACES, ids=["speeds", "accelerations", "jerks"])
 @pytest.mark.parametrize("method", ["dls", "qp"])
 @given(seed=st.integers(0, 2**31), dt=st.sampled_from([0.002, 0.02]), updates=st.integers(1, 3))
 @example(seed=2098, dt=0.002, updates=1)  # joints that brake make the tool faster
@@ -98,13 +101,53 @@ def test_a_step_is_shortened_no_more_than_it_must_be_and_in_its_own_direction(dt
         assert share == 1.0 or 0.1 * (1.0 - (5e-3 if dt < 0.01 else 0.1)) < fast <= 0.1 * (1.0 + 1e-9)
 
 
-def test_steps_that_are_slow_enough_are_the_same_to_the_bit() -> None:
-    goals = PANDA.pose("panda_hand", PANDA.sample(3, seed=1))
-    limit = pz.ToolSpeedLimit("panda_hand", linear=50.0, angular=100.0)
-    free, bounded = (pz.Tracker(PANDA, HAND, "dls", dt=0.002, limits=some) for some in (True, [limit]))
+@pytest.mark.parametrize("more", PACES, ids=["speeds", "accelerations", "jerks"])
+@pytest.mark.parametrize("slow", [(50.0, 100.0), (2.0, 8.0)], ids=["never", "not here"])
+def test_steps_that_are_slow_enough_are_the_same_to_the_bit(more: list[Any], slow: tuple[float, float]) -> None:
+    start = PANDA.pose("panda_hand", PANDA.home).xyz
+    goals = [pz.SE3.from_xyz_rpy(np.add(start, x), [np.pi, 0.0, 0.0]) for x in ([0.0, 0.1, 0.0], [0.0, 0.0, -0.1])]
+    limit = pz.ToolSpeedLimit("panda_hand", linear=slow[0], angular=slow[1])
+    free, bounded = (pz.Tracker(PANDA, HAND, "dls", dt=0.002, limits=[*some, *more]) for some in ([], [limit]))
     assert np.array_equal(
         followed(free, PANDA.home, goals, 50), followed(bounded, PANDA.home, goals, 50)
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("still", [(), ("panda_joint2",)], ids=["all", "one held"])
+@given(seed=st.integers(0, 2**31))
+@settings(max_examples=10)
+def test_steps_that_begin_elsewhere_keep_it_too(still: tuple[str, ...], seed: int) -> None:
+    """Where q is measured, or somebody else moves a joint that is held: what was seen of a tool is of elsewhere."""
+    rng, q = np.random.default_rng(seed), np.array(PANDA.home)
+    tracker = pz.Tracker(
+        PANDA, HAND, "dls", dt=0.01, limits=[pz.ToolSpeedLimit("panda_hand", linear=LINEAR)], still=still
+    )
+    for _ in range(40):
+        q = PANDA.clip(q + rng.choice([0.0, 1e-3, 0.05, 0.5]) * rng.normal(size=7))
+        goal = PANDA.pose("panda_hand", PANDA.clip(q + rng.choice([0.01, 0.1, 1.0]) * rng.normal(size=7)))
+        after = tracker.step(q, goal)
+        assert fastest(PANDA, "panda_hand", np.array([q, after]), 0.01)[0] <= LINEAR * (1.0 + 1e-9)
+        q = after.copy()
+
+
+@pytest.mark.parametrize("name", ["panda", "puppet", "four bar", "crane"])
+def test_no_column_is_longer_than_is_said(name: str) -> None:
+    """By which steps far from the limit are known to be slow, wherever they begin."""
+    builder = pz.ModelBuilder("crane")
+    builder.joint("rail", "prismatic", parent="base", child="cart", limits=(-3.0, 3.0))
+    builder.joint("slew", "revolute", parent="cart", child="jib", limits=(-3.0, 3.0))
+    builder.joint("boom", "prismatic", parent="jib", child="boom", axis=[1.0, 0.0, 0.0], limits=(0.0, 3.0))
+    tilted = pz.SE3.from_xyz_rpy([0.3, 0.2, 0.1], [0.3, 1.0, 2.0])
+    builder.joint("drill", "helical", parent="boom", child="bit", origin=tilted, pitch=0.1, limits=(-9.0, 9.0))
+    builder.frame("tip", link="bit", origin=pz.SE3.from_parts([0.1, 0.5, 0.2]))
+    model, frame = {
+        "panda": (PANDA, "panda_hand"), "puppet": (puppet(), "palm"), "four bar": (four_bar(), "pen"),
+        "crane": (builder.build(), "tip"),
+    }[name]  # fmt: skip
+    most = tool_sections(model, [ToolSpeed(frame, 1.0, 1.0)], range(model.nv))["tool_bounds"].reshape(2, model.nv)
+    jacobians = model.jacobian(frame, model.sample(500, seed=0)).reshape(-1, 2, 3, model.nv)
+    assert (np.linalg.norm(jacobians, axis=2) <= most + 1e-12).all()
+    assert np.isfinite(most).all() == (name != "crane")
 
 
 def test_any_frame_counts_and_all_links_where_none_is_named() -> None:

@@ -4,6 +4,10 @@ A step dq leads evenly from q to q + dq, so a frame has the velocity u(s) = J(q 
 With l_a and t_a the linear and angular columns of J, theta = sum |t_a dq_a| and c = sum |l_a dq_a|, derivatives of u by
 s are products of turns: |u'| <= 2 theta c and |u''| <= 3 theta^2 c, and likewise of its turn with theta in place of c.
 So |u| is nowhere larger than at one of the two ends by more than 3/8 theta^2 c.
+
+Most steps are far from any limit, and need no look.  The longest columns that there are bound u wherever a step begins.
+Else those of the last look do, with what they may have changed since then; what a braking joint has yet to do is known
+too, its velocity being between none and what it is now.
 """
 
 import numpy as np
@@ -12,6 +16,7 @@ from poise.kernels.kinematics.forward import forward, jacobian_columns, tool_poi
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.memory import CUTTING, UPDATES
 from poise.kernels.machine.views import section
+from poise.kernels.requirements.braking import NO_LIMIT
 from poise.kernels.requirements.integrate import integrate_part
 from poise.kernels.requirements.nearest_step import add_plane, cut_half
 
@@ -24,8 +29,8 @@ _ROUNDS = 8
 """It is looked at so often, at most."""
 _BEYOND = 1.1
 """What a plane takes off a step that is too fast, in terms of what is beyond: the border bends."""
-_SMALL = 0.5
-"""Up to this much turning on a way [rad], what columns grow by is known to second order."""
+_SMALL, _GROWTH = 0.5, 2.5
+"""Up to this much turning on a way [rad] columns change by less than the first order times 1 + _GROWTH times that."""
 _ROUNDING = 1e-9
 """By this share closing loops may take a tool beyond its speed."""
 
@@ -33,6 +38,8 @@ _ROUNDING = 1e-9
 @kernel
 def keep_tools(p, w):
     """Shorten w.step, from w.begun, until no tool is too fast on the way; whether that changed it."""
+    if _slow(p, w):
+        return False
     _look_at_start(p, w)
     fastest, _, _, _ = _fastest(p, w, w.step, w.tool_motion.start_columns, 0.0)
     changed = fastest > 1.0
@@ -58,6 +65,8 @@ def keep_tools(p, w):
 @kernel
 def tools_hold(p, w):
     """Whether no tool is too fast on the way of w.step; with CUTTING one that is adds a plane."""
+    if _slow(p, w):
+        return True
     _look_at_start(p, w)
     _look_at_end(p, w)
     holds = True
@@ -88,7 +97,8 @@ def tools_hold_braking(p, w, v, x):
     """
     for a in range(len(v)):
         w.tool_motion.travelled[a] += abs(v[a])
-    if _surely_slow(p, w, v, w.tool_motion.travelled, False):
+        w.tool_motion.spread[a] = 0.0
+    if _slow_within(p, w, v, w.tool_motion.travelled):
         return True
     _look_where(p, w, w.braking.start)
     for end in range(2):
@@ -104,31 +114,99 @@ def tools_hold_braking(p, w, v, x):
 
 
 @kernel
-def tools_hold_to_rest(p, w):
-    """Whether no tool can become too fast any more on the way to rest, even if all columns come in line."""
-    for a in range(len(w.step)):
-        w.tool_motion.left[a] = w.tool_motion.travelled[a] + w.braking.distances[a]
-    return _surely_slow(p, w, w.braking.speeds, w.tool_motion.left, True)
+def tools_hold_to_rest(p, w, v, s, x, each):
+    """Whether no tool can become too fast any more on the way to rest from x (nq), after a step v and its change s (n).
+
+    A joint that brakes by itself, `each`, does not turn back, if it is not near a limit and its deceleration does not
+    last longer than its velocity.
+    """
+    if _never_fast(p, w, w.braking.speeds):
+        return True
+    for a in range(len(v)):
+        w.tool_motion.left[a] = w.braking.distances[a]
+        speed, rise = w.braking.speeds[a], abs(s[a])
+        onward = v[a] if v[a] != 0.0 else s[a]
+        stops = p.rates[a].jerk >= NO_LIMIT or onward * s[a] >= 0.0
+        stops = stops or abs(v[a]) >= 0.5 * rise * (rise / p.rates[a].jerk + 1.0)
+        half = 0.5 * speed if each and stops else 0.0
+        w.tool_motion.middle[a], w.tool_motion.spread[a] = half if onward > 0.0 else -half, speed - half
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        way = w.braking.distances[c.v]
+        if not c.lower + way <= x[c.q] <= c.upper - way:
+            w.tool_motion.middle[c.v], w.tool_motion.spread[c.v] = 0.0, w.braking.speeds[c.v]
+    if _add_way_since_look(p, w, x) and _slow_within(p, w, w.tool_motion.middle, w.tool_motion.left):
+        return True
+    tools_begin_braking(p, w, x)
+    return _slow_within(p, w, w.tool_motion.middle, w.braking.distances)
 
 
 @kernel
-def _surely_slow(p, w, v, way, in_line):
-    """Whether all tools are slow enough in a step v (n), at most `way` (n) from where w.tool_motion.columns are.
-
-    With l_a and t_a there, and L and T the sums of |l_a| and |t_a| times `way`, the sum of the changes of l_a v_a is at
-    most theta L + c T, to first order.  With `in_line` the directions of all columns are unknown.
-    """
-    columns = w.tool_motion.columns
+def _never_fast(p, w, v):
+    """Whether no tool is too fast in a step v (n), wherever that begins: even with the longest columns, all in line."""
+    n, share = len(v), (1.0 - _NEAR) * w.memory[UPDATES]
     for k in range(len(p.tools)):
-        spin, _, _, _, theta = _motion(v, columns, 2 * k + 1)
-        drift, _, _, _, c = _motion(v, columns, 2 * k)
-        _, _, _, _, turns = _motion(way, columns, 2 * k + 1)
-        _, _, _, _, far = _motion(way, columns, 2 * k)
-        grown = 1.0 + 2.0 * turns
-        linear = (c if in_line else drift) + grown * (theta * far + c * turns)
-        angular = (theta if in_line else spin) + 2.0 * grown * theta * turns
-        most = (1.0 - _NEAR) * w.memory[UPDATES]
-        if turns > _SMALL or linear > most * p.tools[k].linear or angular > most * p.tools[k].angular:
+        linear, angular = 0.0, 0.0
+        for a in range(n):
+            linear += p.tool_bounds[2 * k * n + a] * abs(v[a])
+            angular += p.tool_bounds[(2 * k + 1) * n + a] * abs(v[a])
+        if not (linear <= share * p.tools[k].linear and angular <= share * p.tools[k].angular):
+            return False
+    return True
+
+
+@kernel
+def _slow(p, w):
+    """Whether w.step, from w.begun, is surely slow enough for all tools, by what is known without another look."""
+    if _never_fast(p, w, w.step):
+        return True
+    for a in range(len(w.step)):
+        w.tool_motion.left[a], w.tool_motion.spread[a] = abs(w.step[a]), 0.0
+    return _add_way_since_look(p, w, w.begun) and _slow_within(p, w, w.step, w.tool_motion.left)
+
+
+@kernel
+def _add_way_since_look(p, w, q):
+    """Add to w.tool_motion.left (n) how far q (nq) is from where tools were last looked at; whether that is known."""
+    others = 0  # numbers that differ from those there, but for coordinates
+    for i in range(len(q)):
+        others += 1 if q[i] != w.tool_motion.q[i] else 0
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        gone = abs(q[c.q] - w.tool_motion.q[c.q])
+        others -= 1 if gone != 0.0 else 0
+        w.tool_motion.left[c.v] += gone
+    return others == 0 and w.tool_motion.q[len(q)] > 0.5
+
+
+@kernel
+def _slow_within(p, w, middle, way):
+    """Whether all tools are slow enough with each velocity that is w.tool_motion.spread (n) from `middle` (n) at most,
+    no farther than `way` (n) from where w.tool_motion.columns are.
+
+    With the sums T and L of |t_a| and |l_a| times `way`, the changes of all l_a v_a come to theta L + c T at most, to
+    first order, and those of t_a v_a to theta T.
+    """
+    n, columns, share = len(middle), w.tool_motion.columns, (1.0 - _NEAR) * w.memory[UPDATES]
+    for k in range(len(p.tools)):
+        u0, u1, u2, s0, s1, s2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        linear, angular, theta, c, turns, far = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for a in range(n):
+            m, spread = middle[a], w.tool_motion.spread[a]
+            most, turn = abs(m) + spread, p.tool_bounds[(2 * k + 1) * n + a]
+            at, on = 3 * (2 * k * n + a), 3 * ((2 * k + 1) * n + a)
+            l0, l1, l2 = columns[at], columns[at + 1], columns[at + 2]
+            length = np.sqrt(l0 * l0 + l1 * l1 + l2 * l2)
+            u0, u1, u2 = u0 + l0 * m, u1 + l1 * m, u2 + l2 * m
+            s0, s1, s2 = s0 + columns[on] * m, s1 + columns[on + 1] * m, s2 + columns[on + 2] * m
+            linear, angular = linear + length * spread, angular + turn * spread
+            theta, c = theta + turn * most, c + length * most
+            turns, far = turns + turn * way[a], far + length * way[a]
+        grown, bent = 1.0 + _GROWTH * turns, BETWEEN * theta * theta
+        linear += np.sqrt(u0 * u0 + u1 * u1 + u2 * u2) + grown * (theta * far + (turns + bent) * c)
+        angular += np.sqrt(s0 * s0 + s1 * s1 + s2 * s2) + (turns + bent) * theta
+        slow = linear <= share * p.tools[k].linear and angular <= share * p.tools[k].angular
+        if not (turns <= _SMALL and slow):
             return False
     return True
 
@@ -153,7 +231,7 @@ def _look_at_start(p, w):
 @kernel
 def _look_where(p, w, q):
     """w.tool_motion.columns at q (nq), if they are not those already."""
-    same = w.tool_motion.start[len(q)] > 0.5
+    same = w.tool_motion.q[len(q)] > 0.5
     for i in range(len(q)):
         same = same and w.tool_motion.q[i] == q[i]
         w.tool_motion.q[i] = q[i]
@@ -172,6 +250,7 @@ def _look_at_end(p, w):
 def _look(p, w, q):
     """w.tool_motion.columns at q (nq): 3 n of a tool's linear and 3 n of its angular motion, one after the other."""
     size = 3 * len(w.step)
+    w.tool_motion.q[len(w.begun)] = 1.0
     forward(p.tool_units, p.tool_pieces, q, w.tool_motion.frames)
     for k in range(len(p.tools)):
         tool = p.tools[k]

@@ -301,10 +301,8 @@ def _can_stop(p, w, address, stage):
         return steps == 0
     sure = ranges_hold_for(w) if ranged else NONE
     clear_for = _clear_for(p, w, address, 0)
-    if len(p.tools) > 0:
-        tools_begin_braking(p, w, x)
-    fast = len(p.tools) > 0 and not tools_hold_to_rest(p, w)
-    asked = 1 if fast else STOPS
+    fast = len(p.tools) > 0 and not tools_hold_to_rest(p, w, v, s, x, each)
+    asked = 2 if fast else STOPS
     for k in range(1, STOPS + 1):
         if k > steps or (sure > steps and clear_for > steps and not fast) or rests(v, s):
             return True
@@ -323,7 +321,7 @@ def _can_stop(p, w, address, stage):
         if each and k >= min(sure, asked, clear_for):
             bound_braking(p, w, v, s)
         if k >= asked:
-            fast = not tools_hold_to_rest(p, w)
+            fast = not tools_hold_to_rest(p, w, v, s, x, each)
             asked = 2 * k if fast else STOPS
         if k >= sure:
             if not bent and not ranges_hold(p, w, x, w.memory[CUTTING] > 0.5, True):

@@ -8,11 +8,11 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.common.errors import InvalidType, InvalidValue
-from poise.kernels.machine.layout import COLUMN, FRAME, TOOL
+from poise.kernels.machine.layout import COLUMN, FRAME, HELICAL, PRISMATIC, TOOL
 from poise.kernels.machine.packing import in_group, joined
 from poise.kernels.requirements.tool_speed import BETWEEN
 from poise.model.model import Model
-from poise.model.tree import carrying, unit_arrays
+from poise.model.tree import Unit, carrying, unit_arrays
 from poise.solving.requirements.active_limit import ActiveLimit
 from poise.solving.requirements.inequalities import (
     NONE,
@@ -23,6 +23,7 @@ from poise.solving.requirements.inequalities import (
     check_speeds,
     seconds_of,
 )
+from poise.spatial import SE3
 from poise.tasks.effector import Units, no_joint, place
 from poise.tasks.value import freeze
 
@@ -100,13 +101,15 @@ def tool_sections(model: Model, tools: Sequence[ToolSpeed], velocities: Sequence
     packed = Units(model, units, unit_arrays(units, {number[at.tip] for at in places}), number)
     active = {v: a for a, v in enumerate(velocities)}
     whole, real, columns, scales = list[list[int]](), list[Array](), list[list[int]](), list[Array]()
-    for tool, at in zip(tools, places, strict=True):
-        own, first = packed.columns(at.tip), len(columns)
+    bounds = np.zeros((len(tools), 2, len(velocities)))
+    for tool, at, most in zip(tools, places, bounds, strict=True):
+        own, first, levers = packed.columns(at.tip), len(columns), _levers(units, number[at.tip], at.hang)
         for (axis, origin, kind, column), scale in zip(own.raw.tolist(), own.scales, strict=True):
             a = active.get(own.velocities[column if column >= 0 else -1 - column])
             if a is not None:  # others stand still in a step
                 columns.append([axis, origin, kind, a if column >= 0 else -1 - a])
                 scales.append(scale)
+                most[:, a] += _longest(units[origin // FRAME], levers[origin // FRAME])
         whole.append([number[at.tip], first, len(columns)])
         real.append(np.array([*packed.tool(at.tip, at.hang), tool.linear, tool.angular]))
     moves = packed.arrays.sections
@@ -115,7 +118,28 @@ def tool_sections(model: Model, tools: Sequence[ToolSpeed], velocities: Sequence
         "tool_units": moves["units"],
         "tool_pieces": moves["pieces"],
         "tool_columns": joined(COLUMN, columns, scales),
+        "tool_bounds": bounds.ravel(),
     }
+
+
+def _levers(units: Sequence[Unit], tip: int, hang: SE3) -> dict[int, float]:
+    """How far a frame that hangs on the unit `tip` can be from each unit that carries it [m]."""
+    levers, lever = dict[int, float](), float(np.linalg.norm(hang.xyz))
+    while tip >= 0:
+        unit = units[tip]
+        levers[tip] = lever
+        slides = unit.kind in (PRISMATIC, HELICAL) or unit.function is not None
+        lever = NONE if slides else lever + float(np.linalg.norm(unit.matrix[:3, 3]))
+        tip = unit.parent
+    return levers
+
+
+def _longest(unit: Unit, lever: float) -> tuple[float, float]:
+    """How long the linear and the angular column of a unit are at most, which turns a lever [m]."""
+    if unit.function is not None:
+        return NONE, NONE
+    factor = abs(unit.multiplier)
+    return (factor, 0.0) if unit.kind == PRISMATIC else (factor * (lever + abs(unit.pitch)), factor)
 
 
 def tool_rows(sections: dict[str, Any], tools: int, model: Model, columns: int) -> dict[str, int]:
@@ -123,11 +147,13 @@ def tool_rows(sections: dict[str, Any], tools: int, model: Model, columns: int) 
     seen, units = 6 * columns * tools, len(sections["tool_units"])
     return in_group(
         "tool_motion",
-        q=model.nq,
+        q=model.nq + 1,
         start=model.nq + 1,
         frames=FRAME * units,
         columns=seen,
         start_columns=seen,
         travelled=columns,
         left=columns,
+        middle=columns,
+        spread=columns,
     )
