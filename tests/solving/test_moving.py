@@ -315,9 +315,38 @@ def test_sums_of_joints_count_what_stands_still() -> None:
     assert found.success
     assert found.q[0] == START[0]
     assert 2.0 * found.q[0] + found.q[2] - found.q[3] == pytest.approx(0.7, abs=1e-6)
-    limit = pz.LinearLimit({"track": 1.0, "arm_1": 1.0}, 0.5)
-    with pytest.raises(pz.InvalidValue, match=r"'track'.*stands still"):
-        pz.solve(CELL, SEAM, q0=START, still="track", limits=[limit])
+
+
+def test_a_limit_of_a_sum_counts_what_stands_still_as_a_limit_of_the_rest() -> None:
+    """With the track at 0.2, where it stands."""
+    point = CELL.pose("arm_tool", CELL.q(track=0.2, arm_1=0.9, arm_2=0.9, arm_3=0.3)).xyz
+    task, points = pz.PositionTask("arm_tool", point), np.linspace(CELL.pose("arm_tool", START).xyz, point, 2)
+
+    def answers(coefficients: dict[str, float], most: float) -> list[npt.NDArray[np.float64]]:
+        chosen: Any = {"still": "track", "limits": [pz.LinearLimit(coefficients, most)]}
+        found = [pz.solve(CELL, task, q0=START, method=method, **chosen) for method in (None, "qp")]
+        assert all(each.success for each in found)
+        tracker, q = pz.Tracker(CELL, task, dt=0.05, **chosen), START
+        for _ in range(30):
+            q = tracker.step(q)
+        assert tracker.active_limits[0].kind == "linear"
+        return [
+            *(each.q for each in found),
+            pz.solve_batch(CELL, [task], [np.tile(point, (2, 1))], q0=START, **chosen).q,
+            np.array(q),
+            pz.plan(CELL, task, points, q0=START, **chosen).q,
+            found[0].gradient().by_target[0],
+        ]
+
+    summed, alone = answers({"track": 1.0, "arm_1": 1.0}, 0.7), answers({"arm_1": 1.0}, 0.5)
+    for one, other in zip(summed, alone, strict=True):
+        assert np.allclose(one, other, atol=1e-9)
+    assert pz.solve(CELL, task, q0=START, still="track").q[2] > 0.5
+    beyond = pz.solve(
+        CELL, task, q0=START, still=["track", "tilt"], limits=[pz.LinearLimit({"track": 1, "tilt": 1}, 0.3)]
+    )
+    assert beyond.status is pz.Status.LIMIT
+    assert "is exceeded by 0.1" in beyond.explain()
 
 
 def test_the_centre_of_mass_moves_by_what_may_move() -> None:

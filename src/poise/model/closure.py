@@ -65,7 +65,7 @@ class LoopClosure:
     def __init__(
         self, model: "Model", loops: Sequence[Loop], *, limits: bool, sums: tuple[Array, Array] | None = None
     ) -> None:
-        """With `limits`, joints stay within theirs; with `sums`, (p, nv) rows A and (p,) b, so do sums A q <= b."""
+        """With `limits`, joints stay within theirs; with `sums`, (p, nq) rows A and (p,) b, so do sums A q <= b."""
         n, nq, row = model.nv, model.nq, WIDTH * -(-model.nv // WIDTH)
         seen, locks = [Seen.of(model, loop) for loop in loops], [LOCKS[loop.kind] for loop in loops]
         units, number = carrying(model.tree, [unit for at in seen for unit in (at.tip, at.base)])
@@ -77,9 +77,9 @@ class LoopClosure:
         single = {unit.iq: unit.iv for unit in moving if unit.kind != BALL_AXES}
         self.places = [*single, *(i + k for i in balls for k in range(4))]
         """The places in q of the joints that move the loops."""
-        factors, most = (np.zeros((0, n)), np.zeros(0)) if sums is None else sums
+        factors, most = (np.zeros((0, nq)), np.zeros(0)) if sums is None else sums
         p = len(most)
-        others = {i: v for i, v in np.transpose(model._plain).tolist() if i not in single and factors[:, v].any()}
+        others = {i: v for i, v in np.transpose(model._plain).tolist() if i not in single and factors[:, i].any()}
         self._free = np.ones(n)
         self._free[[*others.values()]] = 0.0  # other joints in sums do not move
         single |= others

@@ -95,7 +95,7 @@ def _nearest_that_holds(p, w, v, found, address):
         if w.clearance[0] > most:
             best, most = found, w.clearance[0]
         # Whole turns may let limits of sums hold; the branch is then farther from q0, and is judged again in its turn.
-        if slack_of_sums(p, w, w.q) < 0.0 and turn_within(p, w, w.pool):
+        if slack_of_sums(p, w.q) < 0.0 and turn_within(p, w, w.pool):
             v.state[_SQUARE, found] = square_between(p, w.q, w.pool)  # another may be nearer now
             for i in range(len(w.q)):
                 v.q[i, found] = w.q[i]

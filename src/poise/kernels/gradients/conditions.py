@@ -54,9 +54,9 @@ def evaluate_conditions(p, w, request, fully):
                 w.kkt.rows[(c + i) * row + a] = w.sides.jacobian[i * row + a]
     if fully:
         c += len(w.sides.residual)
-        for i in range(sum_count(p, n)):
-            put_sum(p, n, i, w.kkt.rows, c)
-            slack, rounding = slack_of_sum(p, n, i, w.q)
+        for i in range(sum_count(p, len(w.q))):
+            put_sum(p, w, i, w.kkt.rows, c)
+            slack, rounding = slack_of_sum(p, i, w.q)
             w.kkt.residual[c], c = 0.0 if abs(slack) <= rounding else slack, c + 1
         if request.scene != 0:
             c = _add_contacts(w, request, c)

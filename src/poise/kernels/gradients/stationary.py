@@ -227,7 +227,7 @@ def _begin(p, w, wanted):
     for k in range(len(w.sides.residual)):
         w.kkt.active[c + k] = 1.0 if w.kkt.residual[c + k] <= (SIDE if wanted else AT_LIMIT) else 0.0
     c += len(w.sides.residual)
-    sums = sum_count(p, len(w.step))
+    sums = sum_count(p, len(w.q))
     shapes = MOST_CONTACTS if len(w.kkt.contact) > 0 else 0
     for k in range(c, len(w.kkt.residual)):
         near = SHAPES if c + sums <= k < c + sums + shapes else SUM

@@ -244,7 +244,7 @@ def is_broken(p, w, address):
     if len(p.collision) > 0:
         call(w.routines[COLLISION_ROWS], p, w, address)
     near, opened = w.memory[TOO_NEAR] > 0.0, len(p.loops) > 0 and evaluate_loops(p, w, w.q) > CLOSED
-    return near or opened or slack_of_sums(p, w, w.q) < 0.0
+    return near or opened or slack_of_sums(p, w.q) < 0.0
 
 
 @kernel

@@ -286,8 +286,8 @@ none): by how much two groups may come nearer than others [m], for which their d
 `speeds` (n,): the largest change of each active velocity in one update, infinite where none is stated.  `rates`: one
 for each active velocity where a step may change the velocity by so much alone, else none; `speeds` are then those of
 the whole step.  `twists`: of free bases.  `tools`: frames whose speeds are bounded, with units, pieces and columns of
-their own.  `inequalities` (n + 1 each): a row of A and its entry of b, of limits A q <= b on the active velocities'
-coordinates.  `posture` (nq,): where a null-space term pulls to.  `posture_mask` (n,): 1 for each active velocity that
+their own.  `inequalities` (nq + 1 each): a row of A and its entry of b, of limits A q <= b, of what stands still
+too.  `posture` (nq,): where a null-space term pulls to.  `posture_mask` (n,): 1 for each active velocity that
 the posture of a Tracker pulls, else 0; empty without one.  `weight_ratios` (n,): the least of that posture's weights
 over that of each active velocity; empty where all are alike.  `bounds` (2 a coordinate): lower and upper limit, whether
 or not they hold.  `plan`, `plan_reals`: what the method at hand has prepared.  `criteria`, `criteria_reals`: what

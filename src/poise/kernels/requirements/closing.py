@@ -82,7 +82,7 @@ def _be_still(w):
 @kernel
 def _open_by(p, w):
     """By how much loops are open at w.q, or a sum is beyond its limit."""
-    return max(evaluate_loops(p, w, w.q), -slack_of_sums(p, w, w.q))
+    return max(evaluate_loops(p, w, w.q), -slack_of_sums(p, w.q))
 
 
 @kernel
@@ -175,10 +175,10 @@ def _find_step(p, w):
         if p.balls[b].limited:
             _hold(w, p.balls[b].v, row)
     low, high, sums, most = w.closure.least, w.closure.most, w.constraints.rows, w.constraints.bounds
-    count = sum_count(p, n)
+    count = sum_count(p, len(w.q))
     for i in range(count):
-        put_sum(p, n, i, sums, i)
-        most[i] = slack_of_sum(p, n, i, w.q)[0]
+        put_sum(p, w, i, sums, i)
+        most[i] = slack_of_sum(p, i, w.q)[0]
     for a in range(n):
         low[a], high[a] = -2.0 * NONE, 2.0 * NONE
         if w.free[a] == 0.0:

@@ -256,7 +256,7 @@ def step_constraints(p, w, levels, longest):
     `poise.methods.ranking`: rows, their ends, sides, lambda^2, low, high, and the buffer behind them.
     """
     n = len(w.step)
-    linear, range_sides = sum_count(p, n), len(w.sides.bounds)
+    linear, range_sides = sum_count(p, len(w.q)), len(w.sides.bounds)
     fixed = linear + range_sides + BALL_ROWS * limited_balls(p)
     count, most = fixed + np.int64(w.memory[COLLISION_COUNT]), fixed + len(w.constraints.collision_bounds)
     row = pitch(w.rows, n)
@@ -287,12 +287,12 @@ def put_rows(p, w, rows, most):
     """Write rows dq <= most (rows in packs) of a step from w.q: limits A q <= b, sides of ranges, balls, pairs of
     shapes, in this order, which `side` and the offsets of others rely on; how many there are."""
     n, range_sides, pairs = len(w.step), len(w.sides.bounds), np.int64(w.memory[COLLISION_COUNT])
-    row, linear = pitch(rows, n), sum_count(p, n)
+    row, linear = pitch(rows, n), sum_count(p, len(w.q))
     fixed = linear + range_sides + BALL_ROWS * limited_balls(p)
     for i in range(linear):
-        put_sum(p, n, i, rows, i)
+        put_sum(p, w, i, rows, i)
         # The slack as it is: a step takes back what rounding left beyond, so that it does not add up.
-        most[i] = slack_of_sum(p, n, i, w.q)[0]
+        most[i] = slack_of_sum(p, i, w.q)[0]
     for i in range(range_sides):
         for c in range(row):
             rows[(linear + i) * row + c] = w.sides.jacobian[i * row + c]

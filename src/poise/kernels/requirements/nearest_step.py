@@ -33,7 +33,7 @@ def state_rows(p, w, ranged):
     if len(p.ranges) > 0:
         call(w.routines[RANGE_ROWS], p, w)
     w.memory[CONSTRAINTS] = float(put_rows(p, w, w.constraints.rows, w.constraints.bounds))
-    linear = sum_count(p, len(w.step))
+    linear = sum_count(p, len(w.q))
     for i in range(0 if ranged else len(w.sides.bounds)):
         w.constraints.bounds[linear + i] = NONE
 

@@ -23,7 +23,7 @@ def is_feasible(p, w, address):
     w.clearance[0] is the least slack of both.  Of what is not feasible w.best keeps the q with the largest slack, and
     w.clearance[1] that slack, -inf before the first.
     """
-    w.clearance[0] = slack_of_sums(p, w, w.q)
+    w.clearance[0] = slack_of_sums(p, w.q)
     if entry_at(address, CALL).scene:
         slack = w.clearance[0]
         call(w.routines[CLEARANCE], p, w, address)

@@ -79,7 +79,7 @@ def near_turn(p, w, start):
             x = turned_near(c, w.q[c.q], start[c.q])
             if x != w.q[c.q]:
                 w.q[c.q], turned = x, True
-    return (slack_of_sums(p, w, w.q) < 0.0 and turn_within(p, w, start)) or turned
+    return (slack_of_sums(p, w.q) < 0.0 and turn_within(p, w, start)) or turned
 
 
 @kernel
@@ -99,7 +99,7 @@ def turn_within(p, w, start):
     best, least = np.int64(-1), np.inf
     for k in range(total):
         square = _put_turns(p, w, start, k)
-        if square < least and slack_of_sums(p, w, w.q) >= 0.0:
+        if square < least and slack_of_sums(p, w.q) >= 0.0:
             best, least = k, square
     if best >= 0:
         _put_turns(p, w, start, best)

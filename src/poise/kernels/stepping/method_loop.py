@@ -325,7 +325,7 @@ def _propose(p, w, address):
     if len(p.braking_group) == 0:
         _step(p, w, address, METHOD)
         return True, w.memory[COST], w.memory[SCORE]
-    feasible = slack_of_sums(p, w, w.q) >= 0.0 and _ranges_and_loops_hold(p, w)
+    feasible = slack_of_sums(p, w.q) >= 0.0 and _ranges_and_loops_hold(p, w)
     _update(p, w, 1, True, address, METHOD)
     if len(p.collision) > 0:  # the update has measured the pairs that were near before it
         feasible = feasible and w.clearance[0] >= p.collision[0].distance

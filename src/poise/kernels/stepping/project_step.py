@@ -130,9 +130,8 @@ def project_step(p, w, address):
 def _retreats(p, w):
     """Whether the proposal takes back what is beyond a sum, and apart what is too near: at best where the method knows
     of it."""
-    n = len(w.step)
-    for i in range(0 if p.common[0].retreats > 0 else sum_count(p, n)):
-        (slack, slight), (after, rounding) = slack_of_sum(p, n, i, w.begun), slack_of_sum(p, n, i, w.q)
+    for i in range(0 if p.common[0].retreats > 0 else sum_count(p, len(w.q))):
+        (slack, slight), (after, rounding) = slack_of_sum(p, i, w.begun), slack_of_sum(p, i, w.q)
         if slack < -slight and not after >= -rounding:
             return False
     return p.common[0].retreats > 0 or retreats(w)
@@ -269,11 +268,10 @@ def _holds_here(p, w, address, stage):
 def _cut_sums(p, w):
     """Add a cutting plane for each sum that is broken at w.q, where closing loops has led beyond it; it takes off three
     times what is beyond, also of the step to fall back on: at the border of a sum every way along it is bent."""
-    n = len(w.step)
-    for i in range(sum_count(p, n)):
-        slack, rounding = slack_of_sum(p, n, i, w.q)
+    for i in range(sum_count(p, len(w.q))):
+        slack, rounding = slack_of_sum(p, i, w.q)
         if slack < -rounding:
-            put_sum(p, n, i, w.constraints.slope, 0)
+            put_sum(p, w, i, w.constraints.slope, 0)
             add_plane(w, along_slope(w, w.step) + 3.0 * slack)
 
 

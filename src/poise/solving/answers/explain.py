@@ -20,7 +20,7 @@ from poise.solving.requirements.outcome import Outcome, PreparedProblem
 from poise.solving.requirements.positions import at_limits, pushed_out
 from poise.solving.requirements.ranges import is_range
 from poise.solving.requirements.status import Budget, Status
-from poise.solving.requirements.sums import at_most, slack_of_sums
+from poise.solving.requirements.sums import at_most, by_places, slack_of_sums
 from poise.solving.unreachable.infeasibility import (
     by_lengths,
     chain_of_task,
@@ -204,7 +204,7 @@ def _sums_at_limits(outcome: Outcome) -> list[str]:
     """The stated rows at whose most the answer stands while the remaining error pushes it beyond."""
     if not outcome.prepared.limits.others:
         return []
-    downhill = _descent(outcome)[list(outcome.prepared.problem.velocities)]
+    downhill = _descent(outcome)
     return [
         repr(limit)
         for limit, rows, slack, rounding in _slacks(outcome)
@@ -223,16 +223,11 @@ def _broken_sums(outcome: Outcome) -> list[str]:
 
 
 def _slacks(outcome: Outcome) -> "Iterator[tuple[Limit, Array, Array, Array]]":
-    """Each stated limit with its rows (p, n), their slack (p,) at the answer, and its rounding (p,)."""
-    prepared = outcome.prepared
-    velocities, coordinates = prepared.problem.velocities, prepared.problem.section("coordinates")
-    for limit in prepared.limits.others:
-        found = limit.inequalities(outcome.model, velocities, None)
-        yield (
-            limit,
-            found.rows,
-            *slack_of_sums(found.rows[:, coordinates["v"]], found.most, outcome.q[coordinates["q"]]),
-        )
+    """Each stated limit with its rows (p, nv), their slack (p,) at the answer, and its rounding (p,)."""
+    model = outcome.model
+    for limit in outcome.prepared.limits.others:
+        found = limit.inequalities(model, range(model.nv), None)
+        yield limit, found.rows, *slack_of_sums(by_places(model, found.rows), found.most, outcome.q)
 
 
 def joints_at_limits(outcome: Outcome) -> list[str]:

@@ -23,7 +23,7 @@ from poise.solving.requirements.collision import CollisionLimit
 from poise.solving.requirements.limits import Limits
 from poise.solving.requirements.outcome import PreparedProblem
 from poise.solving.requirements.ranges import range_records, range_rows, ranges
-from poise.solving.requirements.sums import rows_of_sums
+from poise.solving.requirements.sums import by_places, sums_of
 from poise.tasks.base import Task, levels
 from poise.tasks.loop import LoopTask
 from poise.tasks.posture import PostureTask
@@ -66,7 +66,10 @@ class Conditions:
         """A joint whose limits have no sides to tell from each other, if there is one."""
         problem = _limited(pack(model, tasks, limits=limits, also=range(model.nv)), model, balls)
         range_tasks, inequality_rows = ranges(tasks), sum(task.inequality_rows for task in ranges(tasks))
-        sections = {"inequalities": np.hstack([sums[0], sums[1][:, None]]).ravel(), "ranks": _ranks(tasks)}
+        sections = {
+            "inequalities": np.column_stack([by_places(model, sums[0]), sums[1]]).ravel(),
+            "ranks": _ranks(tasks),
+        }
         sections |= {} if parts is None else parts
         if inequality_rows:
             sections["ranges"] = range_records(tasks, None)
@@ -146,9 +149,9 @@ def conditions_of(model: Model, prepared: PreparedProblem) -> Conditions:
 
 def conditions_for(model: Model, tasks: PreparedTasks, problem: Problem, limits: Limits) -> Conditions:
     """Those of tasks and limits that became this problem."""
-    factors, most = rows_of_sums(problem)
+    (factors, most), (at_q, at_v) = sums_of(problem), model._plain
     rows = np.zeros((len(most), model.nv))
-    rows[:, list(problem.velocities)] = factors
+    rows[:, at_v] = factors[:, at_q]
     limited = {int(ball["q"]) for ball in problem.section("balls") if ball["limited"]}
     balls = [j.name for j in model.joints if j.ball is not None and model.index(j.name).start in limited]
     posture = next((task for task in tasks.all if isinstance(task, PostureTask)), None)

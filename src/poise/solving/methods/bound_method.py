@@ -35,6 +35,7 @@ from poise.solving.requirements.inequalities import Limit, rates_of, together
 from poise.solving.requirements.outcome import Trace
 from poise.solving.requirements.ranges import range_records, range_rows, ranges
 from poise.solving.requirements.sections import requirements
+from poise.solving.requirements.sums import by_places
 from poise.solving.requirements.tool_speed import tool_rows, tool_sections
 from poise.tasks.base import Task, levels
 from poise.tasks.loop import LoopTask
@@ -88,6 +89,7 @@ def bound_method(
         rows["delegated_step"] = len(problem.velocities)
         parts.append("propose")
     collected = together(model, problem.velocities, also, None if dt is None else dt / updates)
+    sums = together(model, range(model.nv), also, None if dt is None else dt / updates)
     rates = () if dt is None else rates_of(model, problem, collected, dt, updates)
     range_tasks = ranges(tasks) if keep_constraints else ()
     inequality_rows = sum(task.inequality_rows for task in range_tasks)
@@ -112,7 +114,7 @@ def bound_method(
         **_settings(method, way),
         "speeds": collected.changes * (updates if has_rates else 1),
         "twists": joined(TWIST, [t[:2] for t in collected.twists], [t[2:] for t in collected.twists]),
-        "inequalities": np.column_stack([collected.rows, collected.most]).ravel(),
+        "inequalities": np.column_stack([by_places(model, sums.rows), sums.most]).ravel(),
         "posture": _rest_posture(model, method),
         "bounds": np.column_stack([model.lower[places], model.upper[places]]).ravel(),
         "plan": plan.numbers,

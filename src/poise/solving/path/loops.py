@@ -34,7 +34,9 @@ class Loops:
         self._tasks = Rows(model, tasks)
         self._active = self._tasks.active
         self._goal = np.concatenate([task.goal(None) for task in tasks])
-        closure = LoopClosure(model, [task.loop for task in tasks], limits=limits, sums=sums and (sums.rows, sums.most))
+        closure = LoopClosure(
+            model, [task.loop for task in tasks], limits=limits, sums=sums and (sums.factors, sums.most)
+        )
         self.all_closed = closure.all_closed
 
     def _rows(self, q: Array) -> tuple[Array, Array]:

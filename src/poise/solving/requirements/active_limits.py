@@ -60,7 +60,7 @@ def _resting(model: Model, problem: Problem, posture: Array) -> set[int]:
     """The first places in q of what only a posture (nq,) moves, and that stays within its limits there."""
     if not len(posture):
         return set()
-    moving = {*problem.section("slots").tolist(), *np.flatnonzero(rows_of_sums(problem)[0].any(axis=0)).tolist()}
+    moving = {*problem.section("slots").tolist(), *np.flatnonzero(rows_of_sums(problem).any(axis=0)).tolist()}
     plain = {
         int(c["q"])
         for c in problem.section("coordinates")

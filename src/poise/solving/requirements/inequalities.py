@@ -335,14 +335,17 @@ class LinearLimit(Constraint):
     def inequalities(self, model: Model, velocities: Sequence[int], dt: float | None) -> Inequalities:
         """One row; see `Limit`.  Raises JointNotFound, and ValueError for a joint that has not one coordinate."""
         row, (found, offset) = np.zeros((1, len(velocities))), summed(model, self.coefficients, "the LinearLimit")
+        places = {v: a for a, v in enumerate(velocities)}
         for name, coefficient in found.items():
-            row[0, list(velocities).index(model.velocity_index(name).start)] = coefficient
-        if not row.any():
+            a = places.get(model.velocity_index(name).start)
+            if a is not None:  # others stand still
+                row[0, a] = coefficient
+        if not any(found.values()):
             raise InvalidValue(
                 "empty", f"{self!r} says nothing of a joint, for those that follow others cancel; leave it out"
             )
         # By a power of two, which changes no digit; squares of what remains neither overflow nor vanish.
-        power = -math.frexp(np.abs(row).max())[1]
+        power = -math.frexp(max(map(abs, found.values())))[1]
         return Inequalities(np.full(row.shape[1], NONE), np.ldexp(row, power), np.ldexp([self.most - offset], power))
 
 

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from poise.common.checks import broken_rule
 from poise.common.errors import InvalidType, InvalidValue
@@ -82,21 +83,17 @@ class Limits(NamedTuple):
         return self._replace(others=tuple(some))
 
     def tied(self, model: Model) -> list[int]:
-        """The velocities that sums of joints are of: they move for them, even where they move no task.
+        """The velocities that sums of joints are of: they move for them, even where they move no task."""
+        return [int(v) for v in np.flatnonzero(self._summed(model) & model._free)]
 
-        Raises ValueError for a sum with a joint that stands still.
-        """
-        every = range(model.nv)
-        rows = [limit.inequalities(model, every, None).rows for limit in self.timeless(model).others]
-        found = [v for v in every if any(row[:, v].any() for row in rows)]
-        for joint in (joint for joint in model.joints if joint.name in model.still):
-            if {*found}.intersection(every[model.velocity_index(joint.name)]):
-                raise InvalidValue(
-                    "not-supported",
-                    f"a limit bounds a sum that {joint.name!r} is in, which stands still: leave that joint out of the "
-                    "limit, and take its share from the bounds",
-                )
-        return found
+    def ties_still(self, model: Model) -> bool:
+        """Whether a joint that stands still is in a sum of joints."""
+        return bool((self._summed(model) & ~model._free).any())
+
+    def _summed(self, model: Model) -> npt.NDArray[np.bool_]:
+        """(nv,) which velocities sums of joints are of."""
+        rows = [limit.inequalities(model, range(model.nv), None).rows for limit in self.timeless(model).others]
+        return np.asarray(np.vstack([np.zeros((1, model.nv)), *rows]).any(axis=0), dtype=np.bool_)
 
 
 def key_of(limits: LimitsLike) -> Hashable:
@@ -143,15 +140,16 @@ def with_feasibility_check(
     """
     from poise.solving.requirements.collision import guard_rows
     from poise.solving.requirements.inequalities import together
+    from poise.solving.requirements.sums import by_places
 
-    combined = together(model, problem.velocities, limits.others)
+    combined = together(model, range(model.nv), limits.others)
     n = len(problem.velocities)
     collision = limits.collision
     guard = (
         {} if collision is None else {"velocities": [*problem.velocities, model.nv], "collision": collision.guard(None)}
     )
     return problem.extended(
-        {"inequalities": np.column_stack([combined.rows, combined.most]).ravel(), **guard},
+        {"inequalities": np.column_stack([by_places(model, combined.rows), combined.most]).ravel(), **guard},
         {**rows, "best": model.nq, **({} if collision is None else guard_rows(n)), "clearance": 2},
     )
 

@@ -28,16 +28,31 @@ def slack_of_sums(rows: Array, most: Array, q: Array) -> tuple[Array, Array]:
     return most - q @ rows.T, ROUNDING * (np.maximum(np.abs(q), 1.0) @ np.abs(rows).T)
 
 
-def rows_of_sums(problem: Problem) -> tuple[Array, Array]:
-    """(p, n) the factors A of the sums of a problem by its velocities, and (p,) the most that each may be."""
-    table = problem.section("inequalities").reshape(-1, len(problem.velocities) + 1)
+def by_places(model: Model, rows: Array) -> Array:
+    """(p, nq) factors A of sums by the places in q, of `rows` (p, nv) by those in v."""
+    at_q, at_v = model._plain
+    out = np.zeros((len(rows), model.nq))
+    out[:, at_q] = rows[:, at_v]
+    return out
+
+
+def sums_of(problem: Problem) -> tuple[Array, Array]:
+    """(p, nq) the factors A of the sums of a problem, and (p,) the most that each may be."""
+    table = problem.section("inequalities").reshape(-1, len(problem.section("farthest")) + 1)
     return table[:, :-1], table[:, -1]
+
+
+def rows_of_sums(problem: Problem) -> Array:
+    """(p, n) the same factors by the velocities of the problem: what stands still has none."""
+    (factors, _), coordinates = sums_of(problem), problem.section("coordinates")
+    rows = np.zeros((len(factors), len(problem.velocities)))
+    rows[:, coordinates["v"]] = factors[:, coordinates["q"]]
+    return rows
 
 
 def slack_in(problem: Problem, q: Array) -> tuple[Array, Array]:
     """`slack_of_sums` of all sums of a problem at q (nq,)."""
-    (rows, most), coordinates = rows_of_sums(problem), problem.section("coordinates")
-    return slack_of_sums(rows[:, coordinates["v"]], most, q[coordinates["q"]])
+    return slack_of_sums(*sums_of(problem), q)
 
 
 def at_most(slack: Array, rounding: Array) -> npt.NDArray[np.bool_]:
@@ -47,9 +62,9 @@ def at_most(slack: Array, rounding: Array) -> npt.NDArray[np.bool_]:
 
 def at_limits_of_sums(model: Model, problem: Problem, q: Array) -> Iterator[ActiveLimit]:
     """The limits of sums of a problem that q (nq,) stands at."""
-    (rows, most), (slacks, rounding) = rows_of_sums(problem), slack_in(problem, q)
+    (rows, most), (slacks, rounding) = sums_of(problem), slack_in(problem, q)
     for k in np.flatnonzero(at_most(slacks, rounding)):
-        names = (model.coordinates[c["q"]] for c in problem.section("coordinates") if rows[k, c["v"]] != 0.0)
+        names = (model.coordinates[i] for i in np.flatnonzero(rows[k]))
         value, bound = (np.array([most[k] - slacks[k], most[k]]) / np.abs(rows[k]).max()).tolist()
         yield ActiveLimit("linear", " and ".join(names), value, bound)
 
@@ -62,19 +77,18 @@ class LinearLimits:
 
     def __init__(self, model: Model, rows: Array, most: Array) -> None:
         """`rows` (p, nv) A."""
-        at_q, at_v = model._plain
         sizes = np.abs(rows).max(axis=1, keepdims=True)
         self._model, self.rows, self.most = model, rows / sizes, most / sizes[:, 0]
-        self._at_q: Array = np.zeros((len(rows), model.nq))
-        self._at_q[:, at_q] = self.rows[:, at_v]
+        self.factors = by_places(model, self.rows)
+        """(p, nq) the same by the places in q."""
 
     def each(self, q: Array) -> Array:
         """(n, p) how far each sum is from its limit at q (n, nq) [rad or m]."""
-        return slack_of_sums(self._at_q, self.most, q)[0]
+        return slack_of_sums(self.factors, self.most, q)[0]
 
     def __call__(self, q: Array) -> Array:
         """See `PathConstraint`."""
-        return np.asarray(np.add(*slack_of_sums(self._at_q, self.most, q)).min(axis=1), dtype=np.float64)
+        return np.asarray(np.add(*slack_of_sums(self.factors, self.most, q)).min(axis=1), dtype=np.float64)
 
     def linearise(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Linearisation]:
         """See `PathConstraint`."""

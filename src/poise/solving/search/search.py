@@ -117,7 +117,9 @@ class Search:
         if self.limits.collision is not None and called:
             self.bound.idle.append(self.bound.new(model))  # its shapes are not to be packed by the first call
         nearest = settings.select == "nearest" and called and not found
-        self._locks = nearest and bool(model.still) and stated.can_have_closed_form(model)
+        self._locks = (
+            nearest and bool(model.still) and stated.can_have_closed_form(model) and not held.ties_still(model)
+        )
         """Whether what may move can have a closed form where the others stand."""
         self._passive_loops = PassiveLoops.of(model, tasks, limits=self.limits.positions)
         self._line: Line | None = self._fast_path()

@@ -18,7 +18,7 @@ class IdleJoints:
 
     def __init__(self, problem: Problem, moving: Collection[int]) -> None:
         """`problem` has the sums; `moving` are the velocities that move the task."""
-        coordinates, (rows, _) = problem.section("coordinates"), rows_of_sums(problem)
+        coordinates, rows = problem.section("coordinates"), rows_of_sums(problem)
         self._problem = problem
         self._own = coordinates[[problem.velocities[v] not in moving for v in coordinates["v"]]]
         each = np.eye(len(self._own))

@@ -21,6 +21,7 @@ from poise.solving.problem.workspace import Bound
 from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibility_check
 from poise.solving.requirements.loops import loop_tasks
 from poise.solving.requirements.sections import requirements
+from poise.solving.requirements.sums import sums_of
 from poise.tasks.value import Value
 from poise.tasks.vector import VectorTask
 
@@ -108,7 +109,7 @@ class LandmarkDescent:
         packed = pack(model, every, limits=stated.positions, also=stated.tied(model))
         problem, n, nq = with_feasibility_check(model, packed, stated), len(packed.velocities), model.nq
         shapes = 0 if stated.collision is None else MAX_COLLISION_ROWS
-        count = len(problem.section("inequalities")) // (n + 1) + shapes
+        count = len(sums_of(problem)[1]) + shapes
         bounded = stated.has_constraints or bool(problem.section("balls")["limited"].any())
         kept = requirements(model, every, problem, count, constrained=bounded, metric=True)
         sections, rows = ({}, {}) if kept is None else kept
