@@ -11,6 +11,7 @@ from poise.kernels.machine.layout import BALL_AXES, BALL_TURN, COLUMN, FRAME, PR
 from poise.kernels.machine.packing import joined
 from poise.model.pieces import Piece
 from poise.model.tree import Unit, UnitArrays, unit_columns
+from poise.spatial import SE3
 
 if TYPE_CHECKING:
     from poise.model.model import Model
@@ -20,9 +21,15 @@ FAR: Final = 1e3
 
 
 def chains_of(
-    units: Sequence[Unit], arrays: UnitArrays, number: Mapping[int, int], model: "Model", pieces: Sequence[Piece]
+    units: Sequence[Unit],
+    arrays: UnitArrays,
+    number: Mapping[int, int],
+    model: "Model",
+    pieces: Sequence[Piece],
+    seen: Sequence[SE3],
 ) -> tuple[list[list[int]], npt.NDArray[np.int64], Array]:
-    """Of each shape its first and last column and its first lever; the columns of all units; the levers.
+    """Of each shape, `seen` from its unit, its first and last column and its first lever; the columns of all units; the
+    levers.
 
     A lever is how far a unit of its velocity can take a point of the shape, wherever the joints between are [m]: the
     way along the tree from the axis to the shape, and across that.
@@ -34,7 +41,7 @@ def chains_of(
     chains: list[list[int]] = []
     levers: list[float] = []
     at = 0
-    for piece in pieces:
+    for piece, pose in zip(pieces, seen, strict=True):
         u = number[piece.unit]
         if u not in found:
             path: list[int] = []
@@ -55,8 +62,7 @@ def chains_of(
         chains.append([first, last, len(levers)])
         if last > first:
             raw, scales = np.concatenate(whole)[first:last], np.concatenate(real)[first:last]
-            place = arrays.seen_from(u, piece.pose).xyz
-            across = float(np.linalg.norm(place)) + piece.core.bound
+            across = float(np.linalg.norm(pose.xyz)) + piece.core.bound
             for way, kind, (scale, pitch) in zip(ways_of, raw[:, 2], scales, strict=True):
                 own = 1.0 if kind == PRISMATIC else way + across + abs(pitch)
                 levers.append(abs(scale) * own)

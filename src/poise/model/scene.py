@@ -156,7 +156,8 @@ class Scene:
         arrays = unit_arrays(units, set(range(len(units))))
         self._arrays, self._number = arrays, number
         groups = list(dict.fromkeys(piece.group for piece in pieces))
-        chains, columns, levers = chains_of(units, arrays, number, model, pieces)
+        seen = [arrays.seen_from(number[piece.unit], piece.pose) for piece in pieces]
+        chains, columns, levers = chains_of(units, arrays, number, model, pieces, seen)
         shapes = np.zeros(len(pieces) + 1, dtype=SHAPE.dtype)
         vertices = [packed(piece.core.vertices) for piece in pieces]
         shapes["core"] = [*(piece.core.kind for piece in pieces), POINT]
@@ -164,8 +165,8 @@ class Scene:
         packs = [*(len(x) for x in vertices), 0]
         shapes["last_pack"] = np.cumsum(packs)
         shapes["first_pack"] = shapes["last_pack"] - packs
-        for shape, piece in zip(shapes, pieces, strict=False):
-            _put(shape, piece.core, arrays.seen_from(number[piece.unit], piece.pose))
+        for shape, piece, pose in zip(shapes, pieces, seen, strict=False):
+            _put(shape, piece.core, pose)
         movers = sum(piece.unit >= 0 for piece in pieces)
         bounded = sum(piece.core.kind not in UNBOUNDED for piece in pieces)
         row = WIDTH * -(-bounded // WIDTH)
@@ -311,7 +312,7 @@ def _put(shape: Any, core: Core, pose: SE3) -> None:
 
 def packed(vertices: Array) -> Array:
     """(packs, 3, 8) vertices (n, 3) as kernels read them, eight side by side; the last one fills the last pack."""
-    full = np.pad(vertices, ((0, -len(vertices) % WIDTH), (0, 0)), mode="edge") if len(vertices) else vertices
+    full = np.concatenate([vertices, vertices[-1:].repeat(-len(vertices) % WIDTH, axis=0)])
     return np.ascontiguousarray(full.reshape(-1, WIDTH, 3).swapaxes(1, 2))
 
 

@@ -192,6 +192,8 @@ class UnitArrays(NamedTuple):
 
     def seen_from(self, unit: int, hang: SE3) -> SE3:
         """Pose, in the frame that the arrays give the unit, of what hangs on it; unit -1 is the world."""
+        if unit < 0:
+            return hang
         half = 0.5 * self.turns[unit]
         back = np.array([0.0, 0.0, -self.lifts[unit], math.cos(half), 0.0, 0.0, -math.sin(half)])
         return pose_of(back) @ hang
