@@ -161,6 +161,38 @@ def nearest_points(first, second, vertices, numbers, n, below):
 
 
 @kernel
+def bounds_between(first, second, vertices, numbers, n, low, high):
+    """Bounds of the distance [m] of two polytopes, and the direction of the lower one.
+
+    The search of `nearest_points` ends as soon as it is known whether the distance is below `low`, above `high` or
+    between.
+    """
+    count = _begin(first, second, vertices, numbers, n)
+    enough = _ENOUGH if count == 1 else _ENOUGH_AT_BOX
+    square, a, b, c, d = _nearest_of(numbers, count)
+    count = _keep(numbers, count, (a, b, c, d))
+    v = _weighted(numbers, count, 0)
+    for _ in range(_MOST):
+        if count == 4 or square < TOUCH * TOUCH:
+            return 0.0, 0.0, n
+        along = _direction(numbers, count, v, square)
+        w = add_corner(first, second, vertices, numbers, SIMPLEX + count * CORNER, opposite(along))
+        length = sqrt(dot(along, along))
+        lower, upper, n = dot(along, w) / length, sqrt(square), scaled(1.0 / length, along)
+        if lower > high or upper < low or (lower >= low and upper <= high):
+            return lower, upper, n
+        gain = dot(along, minus(v, w))
+        if gain <= 0.0 or gain * gain <= enough * dot(along, along) * dot(w, w) or _is_known(numbers, count, w):
+            break
+        size, a, b, c, d = _nearest_of(numbers, count + 1)
+        if not size <= square * _LEVEL or not (d if count == 3 else c if count == 2 else b) > 0.0:
+            break
+        square, count, enough = size, _keep(numbers, count + 1, (a, b, c, d)), _ENOUGH
+        v = _weighted(numbers, count, 0)
+    return sqrt(square), sqrt(square), n
+
+
+@kernel
 def _begin(first, second, vertices, numbers, n):
     """Write the first corners of the simplex; returns how many.
 

@@ -13,9 +13,10 @@ and the pairs that they are looked at for.
 import numpy as np
 
 from poise.kernels.algebra.vectors import dot, minus, opposite, vector
-from poise.kernels.collision.gjk import FIRST, SECOND, support
+from poise.kernels.collision.boxes import beyond
+from poise.kernels.collision.gjk import FIRST, SECOND, bounds_between, support
 from poise.kernels.collision.near import (
-    NORMAL,
+    DISTANCE,
     distance_between,
     ease,
     looked_at,
@@ -24,13 +25,12 @@ from poise.kernels.collision.near import (
     place_movers,
     shared_columns,
     spheres_within,
-    spine_of,
     ways_between,
 )
-from poise.kernels.collision.placing import ORIGIN, part
+from poise.kernels.collision.placing import ORIGIN, along_axes, part
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load_pack, packs, sqrt, store_pack
-from poise.kernels.machine.layout import FRAME, PRISMATIC, REVOLUTE, WIDTH
+from poise.kernels.machine.layout import BOX, CYLINDER, FRAME, HULL, PRISMATIC, REVOLUTE, WIDTH
 from poise.kernels.machine.views import flat, section
 from poise.kernels.path.joint_rows import difference, move, put
 
@@ -39,7 +39,7 @@ LEAST, LOOKS, BLOCKER, SEED, DRAWN, COUNT = 0, 1, 2, 3, 4, 5
 last, the seed, how many random numbers were drawn, and how many configurations either tree has."""
 HEAD = 8
 """How many there are."""
-PARTS, LISTED = 4096, 32768
+PARTS, LISTED = 512, 16384
 """Parts of a way that are looked at, and pairs in all of their lists, at most: a way that needs more counts as
 blocked."""
 _PART = 4
@@ -48,8 +48,9 @@ _FIRST, _MOST = 0.5, 256
 """Length of the first parts of a way, at most [rad and m], and how many there are, at most."""
 RESERVE = 5e-4
 """What may be lost between two looks [m]."""
-_CLEAR, _OPEN, _BLOCKED = 0, 1, 2
-"""What a look says of a pair: it is apart on all of the part, it is apart at the look, it is too near."""
+_CLEAR, _OPEN, _SHORT, _BLOCKED = range(4)
+"""What a look says of a pair: it is apart on all of the part, it is apart at the look, it lacks some of the reserve, it
+is too near."""
 
 
 def room_size(nv: int, movers: int, count: int) -> int:
@@ -83,11 +84,11 @@ def is_free(s, x, joints, room, q0, q1):
         for k in range(begin, end):
             pair = int(pairs[k])
             said = _look(s, x, room, pair // total, pair % total, half)
-            if said == _BLOCKED and _gives_way(s, x, joints, room, q0, q1, pair // total, pair % total):
+            if said == _SHORT and _gives_way(s, x, joints, room, q0, q1, pair // total, pair % total):
                 said = _OPEN
                 move(joints, q0, step, middle, x.q)
                 place_movers(s, x)
-            if said == _BLOCKED:
+            if said >= _SHORT:
                 room[BLOCKER] = pairs[k]
                 return False
             if said == _OPEN:
@@ -177,34 +178,51 @@ def _look(s, x, room, i, j, half):
         far = _way(s, x, i, shared, half) + _way(s, x, j, shared, half)
     else:
         far = _advance(s, x, i, half)
-    if not spheres_within(s, x, i, j, least + far) or not may_be_within(s, x, i, j, least + far):
+    if not spheres_within(s, x, i, j, least + far) or _beside_box(s, x, i, j, least + far):
         return _CLEAR
-    bounded, normal = j < s.scene[0].bounded, HEAD + nv + movers * movers + 3 * (i * s.scene[0].count + j)
-    gap = _gap_along(s, x, i, j, vector(room, normal)) if bounded else -np.inf
-    if gap > least + far:
+    if not may_be_within(s, x, i, j, least + far):
         return _CLEAR
-    if bounded and far > RESERVE:
-        # Where the spines come as near as that the shapes are not clear, and it is enough that they are apart.
-        girths = spine_of(s.shapes[i])[1] + spine_of(s.shapes[j])[1]
-        if may_be_within(s, x, i, j, least + far - girths) and (
-            gap > least + RESERVE or not may_be_within(s, x, i, j, least + RESERVE)
-        ):
-            return _OPEN
+    first, second, normal = s.shapes[i], s.shapes[j], HEAD + nv + movers * movers + 3 * (i * s.scene[0].count + j)
+    if j < s.scene[0].bounded and (_is_searched(first) or _is_searched(second)):
+        numbers, girths = flat(x.room), first.radius + second.radius - ease(s, i, j)
+        for r in range(FRAME):
+            numbers[FIRST + r] = x.proximity.shape_frames[FRAME * i + r]
+            numbers[SECOND + r] = x.proximity.shape_frames[FRAME * j + r]
+        n, low, high = vector(room, normal), least + RESERVE + girths, least + max(far, RESERVE) + girths
+        if _gap_along(s, i, j, numbers, n) > high:
+            return _CLEAR
+        lower, upper, n = bounds_between(first, second, s.vertices, numbers, n, low, high)
+        room[normal], room[normal + 1], room[normal + 2] = n[0], n[1], n[2]
+        if not upper > least + girths:
+            return _BLOCKED
+        if lower >= low:
+            return _OPEN if lower < least + far + girths and far > RESERVE else _CLEAR
     distance = distance_between(s, x, i, j, least + max(far, RESERVE))
-    for r in range(3):
-        room[normal + r] = x.proximity.pair[NORMAL + r]
     if not distance >= least + RESERVE:
-        return _BLOCKED
+        return _SHORT if distance >= least else _BLOCKED
     return _OPEN if distance < least + far and far > RESERVE else _CLEAR
+
+
+@kernel
+def _is_searched(shape):
+    """Whether the distance of a shape takes a search."""
+    return shape.core == HULL or shape.core == CYLINDER
+
+
+@kernel
+def _beside_box(s, x, i, j, gap):
+    """Whether shape j is a box, and the ball around shape i farther from it: around a wall a ball says little."""
+    if s.shapes[j].core != BOX:
+        return False
+    frames, far = x.proximity.shape_frames, s.shapes[i].bound + s.shapes[j].radius + gap
+    way = beyond(along_axes(frames, j, minus(part(frames, i, ORIGIN), part(frames, j, ORIGIN))), s.shapes[j].half)
+    return far < 0.0 or dot(way, way) > far * far
 
 
 @kernel
 def _gives_way(s, x, joints, room, q0, q1, i, j):
     """Whether shapes i and j, which lack some of their reserve at the look, have no more of it at an end either."""
-    distance = x.proximity.pair[2]
-    if not distance >= room[LEAST]:
-        return False
-    most = np.inf
+    distance, most = x.proximity.pair[DISTANCE], np.inf
     for end in range(2):
         put(q0 if end == 0 else q1, x.q)
         place_movers(s, x)
@@ -214,17 +232,13 @@ def _gives_way(s, x, joints, room, q0, q1, i, j):
 
 
 @kernel
-def _gap_along(s, x, i, j, normal):
-    """A lower bound of the distance of shapes i and j: how far they are apart along a direction; none without one."""
-    if dot(normal, normal) < 0.5:
+def _gap_along(s, i, j, numbers, n):
+    """How far the cores of shapes i and j are apart along n, a lower bound of their distance; none without n."""
+    if dot(n, n) < 0.5:
         return -np.inf
-    numbers = flat(x.room)
-    for r in range(FRAME):
-        numbers[FIRST + r] = x.proximity.shape_frames[FRAME * i + r]
-        numbers[SECOND + r] = x.proximity.shape_frames[FRAME * j + r]
-    p = support(s.shapes[i], s.vertices, numbers, FIRST, normal)
-    q = support(s.shapes[j], s.vertices, numbers, SECOND, opposite(normal))
-    return dot(normal, minus(q, p)) - s.shapes[i].radius - s.shapes[j].radius + ease(s, i, j)
+    p = support(s.shapes[i], s.vertices, numbers, FIRST, n)
+    q = support(s.shapes[j], s.vertices, numbers, SECOND, opposite(n))
+    return dot(n, minus(q, p))
 
 
 @kernel
