@@ -23,16 +23,13 @@ from poise.solving.path.walk import Walk
 from poise.solving.path.ways import length
 
 WORK: Final = 4_000
-"""Steps of work of a search, at most, where nothing else is said: a look at eight configurations, or at a straight
-way."""
-_FIRST: Final = 1_000
-"""The same of the first pair of trees; of each second one after it twice as many."""
+"""Steps of work of a search, at most, where nothing else is said: see `Walk` and `KernelWalk`."""
 WAYS: Final = 6
 """Ways of which the shortest is taken, at most."""
+_BETTER, _IDLE = 0.98, 2
+"""So many ways in a row that are not shorter by this factor than the shortest before are the last."""
 _ENOUGH: Final = 1.03
 """A way that is no longer than the straight one by this factor is short enough: none is much shorter."""
-_MORE: Final = 200
-"""Steps of work that each more may take, at least; else half of those that the first took."""
 _ROUGH, _CUTS = 40, 300
 """Times that each way is tried to be cut short, and the shortest."""
 
@@ -62,19 +59,23 @@ def connect(
         return at_once
     best: Array | None = None
     sized = partial(length, model) if measure is None else measure
-    least, left, found, more, attempt = np.inf, most, 0, 0, 0
+    least, left, found, more, attempt, idle = np.inf, most, 0, 0, 0, 0
     enough = _ENOUGH * sized(np.stack([q0, q1]))
-    while found < ways and least > enough and left > 0 and not clock.late:
+    while found < ways and idle < _IDLE and least > enough and left > 0 and not clock.late:
         walk.seed([seed, attempt])
-        way, spent = walk.grown(best, min(left, more if found else _FIRST << (attempt // 2)), clock)
-        left, attempt = left - max(spent, 1), attempt + 1
+        way, spent = walk.grown(best, min(left, more if found else walk.first << (attempt // 2)), clock)
+        left, attempt, idle = left - max(spent, 1), attempt + 1, idle + 1
         if way is not None:
             # The first is made shorter whatever the clock says: as the trees have it, it winds.
             way = walk.shortened(way, _ROUGH, clock if found else Clock(None))
-            if sized(way) < least:
-                best, least = way, sized(way)
-        if best is not None:
-            more, found = more or max(_MORE, (most - left) // 2), found + 1
+            size = sized(way)
+            idle = 0 if size < _BETTER * least else idle
+            if size < least:
+                best, least = way, size
+        if best is None:
+            idle = 0
+        else:
+            more, found = more or max(walk.more, (most - left) // 2), found + 1
     if best is None:
         return None
     walk.seed([seed, attempt])

@@ -17,14 +17,19 @@ from poise.solving.path.clock import Clock
 from poise.solving.path.ways import aims_between
 
 _STEP: Final = 100
-"""Looks at a configuration in a step of work."""
+"""Looks in a step of work."""
 _MOST_CUTS: Final = 1000
 """Times that a way is tried to be cut short, at most."""
 
 
 @final
 class KernelWalk:
-    """As `Walk`, with all shapes of a scene at least so far apart [m]."""
+    """As `Walk`, with all shapes of a scene at least so far apart [m]; a step of work is a hundred looks."""
+
+    first: Final = 25
+    """See `Walk`."""
+    more: Final = 25
+    """See `Walk`."""
 
     def __init__(
         self, model: Model, scene: Scene, least: float, q0: Array, q1: Array, moved: npt.NDArray[np.bool_]

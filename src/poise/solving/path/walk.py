@@ -36,7 +36,15 @@ _LESS: Final = 1.0 - 1e-3
 
 @final
 class Walk:
-    """Ways from q0 to q1 (nq,) along which all holds that must; numbers of q that are not `moved` (nq,) stay."""
+    """Ways from q0 to q1 (nq,) along which all holds that must; numbers of q that are not `moved` (nq,) stay.
+
+    A step of work is a look at eight configurations, or at a straight way.
+    """
+
+    first: Final = 1_000
+    """Steps of work of the first pair of trees; of each second one after it twice as many."""
+    more: Final = 200
+    """Steps that each more may take, once there is a way, at least; else half of those that the first took."""
 
     def __init__(
         self, model: Model, feasibility: PathFeasibility, q0: Array, q1: Array, moved: npt.NDArray[np.bool_]
