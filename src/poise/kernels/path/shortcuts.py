@@ -1,11 +1,11 @@
 """Parts of a way are replaced by straight ones where these are free."""
 
 from poise.kernels.algebra.scalar import uniform
+from poise.kernels.collision.free_way import DRAWN, SEED, is_free, step_size
+from poise.kernels.kinematics.joint_rows import difference, move, put, square_between
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.views import section
-from poise.kernels.path.free_way import DRAWN, SEED, is_free
-from poise.kernels.path.joint_rows import difference, move, put, square_between
 
 _IDLE = 60
 """Times without a cut after which a way is left."""
@@ -18,7 +18,7 @@ _SAME = 1e-9
 @kernel
 def shorten(s, x, joints, room, scratch, way, count, cuts):
     """Try so many times to cut a way of `count` corners short; how many it has then."""
-    nq, nv, idle, seed = len(x.q), len(x.proximity.row), 0, int(room[SEED])
+    nq, nv, idle, seed = len(x.q), step_size(x), 0, int(room[SEED])
     first, last, step = section(scratch, 0, nq), section(scratch, nq, nq), section(scratch, 2 * nq, nv)
     put(section(way, 0, nq), first), put(first, last)
     for _ in range(cuts):

@@ -7,17 +7,14 @@ was reached.
 
 import numpy as np
 
-from poise.kernels.algebra.cholesky import solve_symmetric
-from poise.kernels.algebra.scalar import sincos, uniform
-from poise.kernels.algebra.vectors import cross, minus, vector
+from poise.kernels.algebra.scalar import uniform
+from poise.kernels.collision.free_way import COUNT, DRAWN, LOOKS, SEED, is_free, step_size
 from poise.kernels.collision.near import place_movers
-from poise.kernels.collision.placing import ORIGIN, part
+from poise.kernels.collision.tip_shift import shift_size, shift_tip
+from poise.kernels.kinematics.joint_rows import difference, draw, keep_within, move, put, square_between
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import sqrt
-from poise.kernels.machine.layout import PRISMATIC
 from poise.kernels.machine.views import section
-from poise.kernels.path.free_way import COUNT, DRAWN, LOOKS, SEED, is_free
-from poise.kernels.path.joint_rows import difference, draw, keep_within, move, put, square_between
 
 NODES = 4000
 """Configurations of a tree, at most."""
@@ -26,18 +23,12 @@ _REACH = 1.0
 _SHORT = 0.3
 """Share of a branch that is tried where all of it is blocked: near to what is in the way a shorter one goes on."""
 _SHIFTED = 8
-"""Each such aim is one where the tip of the arm is moved from where a node has it, and not turned: what is deep in
-something comes out as it is pulled out, which the directions of joints hit seldom."""
-_SHIFT = 0.15
-"""By how much it is moved [m]."""
-_FLAT = 1e-4
-"""Damping of such a step, as a share of the trace of J J^T."""
-_TURN = 6.283185307179586
+"""Each such aim is one where the tip is shifted from where a node has it."""
 
 
 def scratch_size(nq: int, nv: int) -> int:
     """How many numbers the scratch of trees has."""
-    return 2 * nq + 7 * nv + 42
+    return 2 * nq + shift_size(nv)
 
 
 @kernel
@@ -78,55 +69,10 @@ def _aim(s, x, joints, room, trees, scratch, tree, aims):
     near = min(int(room[COUNT + tree] * uniform(seed, np.int64(room[DRAWN]))), int(room[COUNT + tree]) - 1)
     put(_node(trees, nq, tree, near), x.q)
     place_movers(s, x)
-    _shift(s, x, room, scratch)
-    move(joints, _node(trees, nq, tree, near), section(scratch, 2 * nq, len(x.proximity.row)), 1.0, aim)
+    shift_tip(s, x, room, section(scratch, 2 * nq, len(scratch) - 2 * nq))
+    move(joints, _node(trees, nq, tree, near), section(scratch, 2 * nq, step_size(x)), 1.0, aim)
     keep_within(joints, aim)
     return near
-
-
-@kernel
-def _shift(s, x, room, scratch):
-    """Write the step (nv) that moves the tip by _SHIFT in a random direction and does not turn it: the outermost shape,
-    by a damped least-squares step."""
-    nq, nv, seed, drawn = len(x.q), len(x.proximity.row), np.int64(room[SEED]), np.int64(room[DRAWN])
-    step, rows = section(scratch, 2 * nq, nv), section(scratch, 2 * nq + nv, 6 * nv)
-    gram, force = section(scratch, 2 * nq + 7 * nv, 36), section(scratch, 2 * nq + 7 * nv + 36, 6)
-    tip = 0
-    for i in range(s.scene[0].movers):
-        longest = s.chains[tip].last_column - s.chains[tip].first_column
-        tip = i if s.chains[i].last_column - s.chains[i].first_column >= longest else tip
-    for k in range(6 * nv):
-        rows[k] = 0.0
-    chain, p = s.chains[tip], part(x.proximity.shape_frames, tip, ORIGIN)
-    for k in range(chain.first_column, chain.last_column):
-        c = s.columns[k]
-        z, at = vector(x.frames, c.axis), 6 * c.column
-        turn = cross(z, minus(p, vector(x.frames, c.place)))
-        for r in range(3):
-            if c.kind == PRISMATIC:
-                rows[at + r] += c.scale * z[r]
-            else:
-                rows[at + r] += c.scale * (turn[r] + c.pitch * z[r])
-                rows[at + 3 + r] += c.scale * z[r]
-    trace = 0.0
-    for a in range(6):
-        for b in range(a + 1):
-            gram[6 * a + b] = 0.0
-            for v in range(nv):
-                gram[6 * a + b] += rows[6 * v + a] * rows[6 * v + b]
-        trace += gram[7 * a]
-        force[a] = 0.0
-    for a in range(6):
-        gram[7 * a] += _FLAT * trace + 1e-300
-    up, (sine, cosine) = 2.0 * uniform(seed, drawn + 1) - 1.0, sincos(_TURN * uniform(seed, drawn + 2))
-    across = sqrt(1.0 - up * up)
-    force[0], force[1], force[2] = _SHIFT * across * cosine, _SHIFT * across * sine, _SHIFT * up
-    room[DRAWN] += 3.0
-    solve_symmetric(6, gram, force)
-    for v in range(nv):
-        step[v] = 0.0
-        for a in range(6):
-            step[v] += rows[6 * v + a] * force[a]
 
 
 @kernel
@@ -153,7 +99,7 @@ def _add(room, trees, parents, tree, parent, q):
 @kernel
 def _branch(s, x, joints, room, trees, parents, scratch, tree, near):
     """Add a branch from a node towards the aim, a shorter one where that is blocked; its node, -1: none."""
-    nq, nv = len(x.q), len(x.proximity.row)
+    nq, nv = len(x.q), step_size(x)
     aim, q, step = section(scratch, 0, nq), section(scratch, nq, nq), section(scratch, 2 * nq, nv)
     root = _node(trees, nq, tree, near)
     length = sqrt(square_between(joints, root, aim))
@@ -171,7 +117,7 @@ def _branch(s, x, joints, room, trees, parents, scratch, tree, near):
 @kernel
 def _reach(s, x, joints, room, trees, parents, scratch, tree):
     """Grow a tree towards the aim until it is there; its node, -1 where something is in the way or the tree is full."""
-    nq, nv = len(x.q), len(x.proximity.row)
+    nq, nv = len(x.q), step_size(x)
     aim, q, step = section(scratch, 0, nq), section(scratch, nq, nq), section(scratch, 2 * nq, nv)
     near = _nearest(joints, trees, nq, tree, int(room[COUNT + tree]), aim)
     while room[COUNT + tree] < NODES:

@@ -1,10 +1,10 @@
 """Free ways in the joints among the shapes of a scene: whether the straight one is, what trees find, shortcuts."""
 
+from poise.kernels.collision.free_way import is_free
+from poise.kernels.kinematics.joint_rows import put
 from poise.kernels.machine.jit import entry_point
 from poise.kernels.machine.kinds import REALS, WHOLE
 from poise.kernels.machine.views import narrow, problem_at, section
-from poise.kernels.path.free_way import is_free
-from poise.kernels.path.joint_rows import put
 from poise.kernels.path.shortcuts import shorten
 from poise.kernels.path.trees import NODES, grow
 

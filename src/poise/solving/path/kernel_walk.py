@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
+from poise.kernels.collision.free_way import BLOCKER, DRAWN, LEAST, LOOKS, SEED, room_size
+from poise.kernels.kinematics.joint_rows import JOINT
 from poise.kernels.machine import packing
 from poise.kernels.machine.jit import prepare
-from poise.kernels.path.free_way import BLOCKER, DRAWN, LEAST, LOOKS, SEED, room_size
-from poise.kernels.path.joint_rows import JOINT
 from poise.kernels.path.trees import NODES, scratch_size
 from poise.model.model import Model
 from poise.model.scene import Scene

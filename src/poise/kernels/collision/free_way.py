@@ -28,11 +28,11 @@ from poise.kernels.collision.near import (
     ways_between,
 )
 from poise.kernels.collision.placing import ORIGIN, along_axes, part
+from poise.kernels.kinematics.joint_rows import difference, move, put
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load_pack, packs, sqrt, store_pack
 from poise.kernels.machine.layout import BOX, CYLINDER, FRAME, HULL, PRISMATIC, REVOLUTE, WIDTH
 from poise.kernels.machine.views import flat, section
-from poise.kernels.path.joint_rows import difference, move, put
 
 LEAST, LOOKS, BLOCKER, SEED, DRAWN, COUNT = 0, 1, 2, 3, 4, 5
 """Numbers of the head: the least distance that is asked for [m], looks that are left, the pair that was in the way
@@ -56,6 +56,12 @@ is too near."""
 def room_size(nv: int, movers: int, count: int) -> int:
     """How many numbers `room` has."""
     return HEAD + nv + (movers + 3 * count) * movers + _PART * PARTS + LISTED
+
+
+@kernel
+def step_size(x):
+    """nv, how many numbers a step has."""
+    return len(x.proximity.row)
 
 
 @kernel
