@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from math import prod
 from time import perf_counter
 from typing import Any, Final, TypeAlias
 
@@ -154,9 +155,10 @@ def _legs(
     Where a choice of configurations lets it go, others are tried whose straight ways are shorter than its ways.
     """
     best, least, shift = None, np.inf, 1 if first is None else 0
+    tries = min(_TRIES, prod(map(len, stopping.found)))
     for most in _WORK:
         banned, tried, more = set[tuple[int, int]](), list[list[int]](), 0
-        while len(tried) < _TRIES and more <= _MORE:
+        while len(tried) < tries and more <= _MORE:
             chosen, numbers = _chosen(route, stopping, start, first, banned)
             taken = stopping.poses(numbers)
             met = route.only(np.array(taken))
