@@ -106,3 +106,38 @@ def test_what_cannot_be_driven_is_told() -> None:
         drive(CAR, rover(), pz.PositionTask("hand", [1.0, 0.0, 0.5]), q0=begin(0.0, 0.0, 0.0) + np.eye(7)[3])
     with pytest.raises(pz.InvalidValue, match="limits=False"):
         drive(CAR, rover(), pz.PositionTask("hand", [1.0, 0.0, 0.5]), limits=False)
+
+
+def test_targets_of_several_tasks_may_be_rotations() -> None:
+    tasks = [pz.PositionTask("hand", [2.0, 0.0, 0.8]), pz.OrientationTask("body", pz.SO3(wxyz=[1.0, 0.0, 0.0, 0.0]))]
+    path = drive(CAR, rover(), tasks)
+    check(CAR, path, None)
+    assert path.q[-1, 2] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_base_keeps_its_own_limits_on_arcs() -> None:
+    b = pz.ModelBuilder("fenced")
+    b.joint("base", "planar", parent="world", child="body", limits=([-1.0, -1.0, -10.0], [0.3, 1.0, 10.0]))
+    path = drive(
+        CAR, b.build(), pz.PoseTask("body", pz.SE3.from_xyz_rpy([0.0, 0.9, 0.0], [0.0, 0.0, 3.1])), max_time=9.0
+    )
+    check(CAR, path, None)  # the shortest way leads out of the fence
+    assert path.q[:, 0].max() <= 0.3
+
+
+def test_what_is_no_drive_is_refused_in_words() -> None:
+    with pytest.raises(TypeError, match="cart must be a Cart"):
+        drive(rover(), CAR, pz.PositionTask("hand", [1.0, 0.0, 0.5]))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="load it first"):
+        drive(CAR, "panda", pz.PositionTask("hand", [1.0, 0.0, 0.5]))  # type: ignore[arg-type]
+    with pytest.raises(pz.InvalidValue, match="has no target"):
+        drive(CAR, rover(), pz.PositionTask("hand"))
+    with pytest.raises(pz.InvalidValue, match="tasks is empty"):
+        drive(CAR, rover(), [])
+    with pytest.raises(TypeError, match="wheels must be Wheel"):
+        Cart(("left", "right"))  # type: ignore[arg-type]
+    with pytest.raises(pz.ShapeError, match="twist"):
+        CAR.rates([1.0, 0.0])
+    millimetres = drive(CAR, rover(), pz.PositionTask("hand", [40_000.0, 0.0, 0.8]))
+    assert millimetres.status is pz.Status.LIMIT
+    assert "in metres" in millimetres.explain()

@@ -106,12 +106,23 @@ def test_what_cannot_be_followed_is_told() -> None:
     slides = follow(DIFFERENTIAL, rover(), pz.PoseTask("body"), sideways)
     assert slides.status is pz.Status.LOCAL_MINIMUM
     assert "no path was found on which the wheels roll" in slides.explain()
+    spent = follow(DIFFERENTIAL, rover(), HAND, wall(200), max_time=0.1)
+    assert spent.status is pz.Status.BUDGET
     elsewhere = follow(CAR, rover(), HAND, places, start=rover().home)
     assert "the path must begin at start" in elsewhere.explain()
     with pytest.raises(pz.InvalidValue, match="poses"):
         follow(CAR, rover(), HAND, places * np.nan)
     with pytest.raises(pz.InvalidValue, match="limits=False"):
         follow(CAR, rover(), HAND, places, limits=False)
+    with pytest.raises(pz.InvalidValue, match="not both"):
+        follow(CAR, rover(), HAND, places, q0=rover().home, start=rover().home)
+
+
+def test_one_pose_and_several_tasks_with_rotations() -> None:
+    assert len(follow(CAR, rover(), HAND, wall(2)[:1]).q) == 1
+    level = pz.OrientationTask("hand", weight=(1.0, 1.0, 0.0))
+    path = follow(CAR, rover(), [HAND, level], [wall(20), pz.SO3(wxyz=np.tile([1.0, 0.0, 0.0, 0.0], (20, 1)))])
+    check(CAR, path, wall(20))
 
 
 def test_drive_leads_to_where_it_begins() -> None:

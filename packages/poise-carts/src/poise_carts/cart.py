@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 import poise as pz
-from poise.extending import Array, ArrayLike, Limits, LimitsLike, finite, finite_positive, positive, whole
+from poise.extending import Array, ArrayLike, Limits, LimitsLike, a_model, finite, finite_positive, positive, whole
 from poise_carts.arcs import moved
 from poise_carts.wheel import Wheel
 
@@ -32,6 +32,9 @@ class Cart:
     def __post_init__(self) -> None:
         if not self.wheels:
             raise pz.InvalidValue("empty", "wheels is empty; a cart has one at least")
+        for wheel in self.wheels:
+            if not isinstance(wheel, Wheel):
+                raise pz.InvalidType("wrong-type", f"wheels must be Wheel, got {wheel!r}")
         positive("curvature", self.curvature)
 
     @classmethod
@@ -109,12 +112,12 @@ class Cart:
     def rates(self, twist: ArrayLike) -> Array:
         """(..., wheels) how fast each wheel turns [rad/s] with twists (..., 3) of the base along its own axes:
         forwards, to the left [m/s], turning left [rad/s]."""
-        at = finite("twist", twist)
+        at = _twists(twist)
         return np.stack([wheel.rate(at) for wheel in self.wheels], axis=-1)
 
     def steers(self, twist: ArrayLike) -> Array:
         """(..., wheels) to where each wheel is steered with these twists [rad]; the heading of one that is not."""
-        at = finite("twist", twist)
+        at = _twists(twist)
         return np.stack([wheel.steer(at) for wheel in self.wheels], axis=-1)
 
     def twist(self, model: pz.Model, q: ArrayLike, v: ArrayLike) -> Array:
@@ -129,6 +132,7 @@ class Cart:
 
     def base(self, model: pz.Model) -> pz.Joint:
         """The planar joint of a model; raises ValueError where there is none, or several and none is named."""
+        a_model(model)
         if self.joint is not None:
             joint = model.joint(self.joint)
             if joint.kind is not pz.JointKind.PLANAR:
@@ -190,6 +194,22 @@ class Cart:
             most = abs(ahead) * self.curvature if ahead else (math.inf if math.isinf(self.curvature) else 0.0)
             after[at] = moved(before[at], ahead, float(np.clip(turn, -most, most)))
         return after
+
+
+def a_cart(cart: Any) -> Cart:
+    """The cart; raises TypeError for what is none."""
+    if isinstance(cart, Cart):
+        return cart
+    raise pz.InvalidType(
+        "wrong-type", f"cart must be a Cart, as Cart.differential(...) makes one, got {type(cart).__name__}"
+    )
+
+
+def _twists(twist: ArrayLike) -> Array:
+    at = finite("twist", twist)
+    if at.shape[-1:] != (3,):
+        raise pz.ShapeError(f"twist must have shape (..., 3), forwards, to the left and turning, got {at.shape}")
+    return at
 
 
 def _above_0(name: str, value: float) -> float:

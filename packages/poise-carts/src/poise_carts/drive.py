@@ -7,8 +7,8 @@ import numpy as np
 
 import poise as pz
 from poise.extending import Array, ArrayLike, LimitsLike, PathRows, path_rows, yes_or_no
-from poise_carts.cart import Cart
-from poise_carts.leg import OFF, rows_of
+from poise_carts.cart import Cart, a_cart
+from poise_carts.leg import FAR, OFF, rows_of
 from poise_carts.roadmap import Roadmap
 from poise_carts.steering import Steering
 from poise_carts.words import wrapped
@@ -56,25 +56,29 @@ def drive(
     `max_time` [s] cuts it short.  Raises what `plan` raises.
     """
     yes_or_no("cusps", cusps)
-    model = cart.mounted(model)
-    kept = cart.limits_with(limits)
-    rows = _rows_of(tasks, 1)
+    model, kept = a_cart(cart).mounted(model), cart.limits_with(limits)
     base = model.index(cart.base(model).name)
+    first = pz.solve(model, tasks, q0=q0, limits=limits, seed=seed)
+    rows = _rows_of(tasks, 1)
     with path_rows(
         model, tasks, rows, limits=kept, velocity=velocity, acceleration=acceleration, seed=seed, max_time=max_time
     ) as held:
         start = held.start(q0)
-        goals, failure = _goals(model, tasks, start, base, limits, seed)
+        goals, failure = _goals(model, tasks, first, start, base, limits, seed)
         if failure is None and float(held.slack(start[None])[0]) < 0.0:
             status, words = held.words(start)
             failure = pz.results.PathFailure(0, status, f"the path cannot begin at q0, where {words}")
         if failure is not None:
             return _failed(held, start, goals, failure)
         roadmap = Roadmap(model, base, Steering(cart, cusps=cusps), held, seed)
-        sizes = [
-            roadmap.leg(start, goal).size + _ARM * float(np.abs(np.delete(goal - start, np.r_[base])).sum())
-            for goal in goals
-        ]
+        far = [roadmap.leg(start, goal).size for goal in goals]
+        if min(far) > FAR:
+            reason = (
+                f"the shortest way of the cart there is {min(far):.3g} m long, and {FAR:.3g} m are driven at most: "
+                "are targets in metres, and is the cart steered by more than that?"
+            )
+            return _failed(held, start, goals, pz.results.PathFailure(0, pz.Status.LIMIT, reason))
+        sizes = far + _ARM * np.abs(np.delete(goals - start, np.r_[base], axis=1)).sum(axis=1)
         some = goals[np.argsort(sizes, kind="stable")[:_GOALS]]
         way = roadmap.way(start, some)
         if way is None:
@@ -87,10 +91,15 @@ def drive(
 
 
 def _goals(
-    model: pz.Model, tasks: pz.Task | Sequence[pz.Task], start: Array, base: slice, limits: LimitsLike, seed: int
+    model: pz.Model,
+    tasks: pz.Task | Sequence[pz.Task],
+    first: pz.Solution,
+    start: Array,
+    base: slice,
+    limits: LimitsLike,
+    seed: int,
 ) -> tuple[Array, pz.results.PathFailure | None]:
-    """(n, nq) configurations that meet the tasks, and why there is none: from the start, then from places around."""
-    first = pz.solve(model, tasks, q0=start, limits=limits, seed=seed)
+    """(n, nq) configurations that meet the tasks, and why there is none: the first answer, and others around."""
     rng = np.random.default_rng(seed)
     starts = np.tile(start, (_STARTS, 1))
     places = first.q[base][:2] + rng.normal(scale=_AROUND, size=(_STARTS, 2))
@@ -115,10 +124,16 @@ def _rows_of(tasks: pz.Task | Sequence[pz.Task], count: int) -> Any:
     """The targets of tasks as rows, so many times, as batches and plans take them; of one that has none, None."""
     if isinstance(tasks, Sequence):
         return [_rows_of(task, count) for task in tasks] if len(tasks) > 1 else _rows_of(tasks[0], count)
-    target = getattr(tasks, "target", None)
+    return repeated(getattr(tasks, "target", None), count)
+
+
+def repeated(target: Any, count: int) -> Any:
+    """A target as so many rows; None as None."""
     if target is None:
         return None
     if isinstance(target, pz.SE3):
         return pz.SE3(np.tile(target.array, (count, 1)))
+    if isinstance(target, pz.SO3):
+        return pz.SO3(wxyz=np.tile(target.wxyz, (count, 1)))
     numbers = np.asarray(target, dtype=float)
     return np.tile(numbers, (count, *([1] * numbers.ndim)))

@@ -9,7 +9,8 @@ import numpy.typing as npt
 import poise as pz
 from poise.extending import Array, ArrayLike, LimitsLike, PathRows, path_rows, yes_or_no
 from poise_carts.arcs import arcs
-from poise_carts.cart import Cart
+from poise_carts.cart import Cart, a_cart
+from poise_carts.drive import repeated
 from poise_carts.leg import OFF, Corners, Leg, free, rows_of
 from poise_carts.rolling_path import RollingPath
 
@@ -17,7 +18,9 @@ Indices: TypeAlias = npt.NDArray[np.int64]
 
 _HEADINGS: Final = 8
 """Directions of the base, evenly around, from which it is searched."""
-_MISSED: Final = 1e-9
+_LEAST: Final = 2
+"""Rows of a path on which the base goes anywhere."""
+_MISSED: Final = 1e-8
 """What may be missed at a row, or slip on the way to it: rounding [m or rad]."""
 
 
@@ -56,7 +59,7 @@ def follow(
     `max_time` [s] cuts it short.  Raises what `solve_path` raises.
     """
     yes_or_no("cusps", cusps)
-    model, kept = cart.mounted(model), cart.limits_with(limits)
+    model, kept = a_cart(cart).mounted(model), cart.limits_with(limits)
     timing: dict[str, Any] = {"velocity": velocity, "acceleration": acceleration}
     search: dict[str, Any] = {"limits": kept, "seed": seed, "max_time": max_time}
     if cart.sideways:
@@ -67,13 +70,13 @@ def follow(
         sliding = list[pz.JointPath]()
         begins = [start] if start is not None else _begins(model, tasks, poses, held.start(q0), base, kept, seed)
         for one in begins:
-            given: dict[str, Any] = {"q0": one} if start is None else {"start": one}
+            given: dict[str, Any] = {"q0": one} if start is None else {"q0": q0, "start": one}
             sliding.append(pz.solve_path(model, tasks, poses, **given, **search))
             if held.late:
                 break
         paths = sorted(filter(lambda path: path.success, sliding), key=lambda path: _across(path.q[:, base]))
-        if not paths:
-            return sliding[0]
+        if not paths or len(paths[0].q) < _LEAST:
+            return (paths or sliding)[0]
         rolling = RollingPath(model, joint, held, cart.curvature, cusps=cusps, fixed=start is not None)
         failures = list[pz.results.PathFailure]()
         for path in paths:
@@ -99,19 +102,18 @@ def _begins(
     starts = np.tile(start, (_HEADINGS, 1))
     starts[:, base.stop - 1] += 2.0 * np.pi * np.arange(_HEADINGS) / _HEADINGS
     several = isinstance(tasks, Sequence) and len(tasks) > 1
-    first = [_first(each) for each in poses] if several else _first(poses)
+    first = [repeated(_first(each), _HEADINGS) for each in poses] if several else repeated(_first(poses), _HEADINGS)
     found = pz.solve_batch(model, tasks, first, q0=starts, limits=limits, seed=seed)
     return found.q[found.success] if found.success.any() else start[None]
 
 
 def _first(poses: Any) -> Any:
-    """The first of the targets of a task, as many times as there are headings; of one that has none, None."""
+    """The first of the targets of a task; None of one that has none."""
     if poses is None:
         return None
     if isinstance(poses, pz.SE3):
-        return pz.SE3(np.tile(poses.array[:1], (_HEADINGS, 1)))
-    rows = np.asarray(poses, dtype=float)[:1]
-    return np.tile(rows, (_HEADINGS, *([1] * (rows.ndim - 1))))
+        return pz.SE3(poses.array[0])
+    return pz.SO3(wxyz=poses.wxyz[0]) if isinstance(poses, pz.SO3) else poses[0]
 
 
 def _across(poses: Array) -> float:
@@ -139,11 +141,12 @@ def _failure(held: PathRows, missed: Array, rows: Array, stations: Indices) -> p
     """Why a path that was made to roll is none."""
     worst = int(missed.argmax())
     if missed[worst] > _MISSED:
+        late = " before max_time was spent" if held.late else ""
         reason = (
-            "no path was found on which the wheels roll: the best that was found is off by "
+            f"no path was found{late} on which the wheels roll: the best that was found is off by "
             f"{missed[worst]:.3g} m or rad here."
         )
-        return pz.results.PathFailure(worst, pz.Status.LOCAL_MINIMUM, reason)
+        return pz.results.PathFailure(worst, pz.Status.BUDGET if held.late else pz.Status.LOCAL_MINIMUM, reason)
     step = int(held.on_steps(rows).argmin())
     status, words = held.words(rows[step : step + 2][held.slack(rows[step : step + 2]).argmin()])
     return pz.results.PathFailure(int(np.searchsorted(stations, step + 1)), status, f"on the way to it {words}")

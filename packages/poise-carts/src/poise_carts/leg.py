@@ -12,8 +12,12 @@ from poise_carts.arcs import moved
 
 OFF: Final = 1e-6
 """How far the straight steps of a path leave the arcs that its rows lie on, at most [m]."""
+FAR: Final = 1e4
+"""How long a way may be at most [m]: a longer one is rather a mistake of units, and takes too many looks."""
 _RESERVE: Final = 1e-3
 """What straight steps keep for what is between two looks, and for an arc that is looked at roughly [m]."""
+_ROUNDING: Final = 1e-9
+"""How far a row may be beyond a limit of a joint [m or rad]."""
 Corners: TypeAlias = npt.NDArray[np.bool_]
 
 
@@ -96,6 +100,11 @@ def _gone(sizes: Array, shares: Array) -> Array:
     return np.where(sizes > 0.0, np.clip(gone, 0.0, 1.0), 0.0)
 
 
+def size_of(way: Sequence[Leg]) -> float:
+    """How long a way is [m]."""
+    return sum(leg.size for leg in way)
+
+
 def rows_of(model: pz.Model, way: Sequence[Leg], off: float) -> tuple[Array, Corners]:
     """The rows of legs one after the other, and whether a part ends at each, see `Leg.rows`; the angle of the base is
     counted on from leg to leg."""
@@ -109,6 +118,8 @@ def rows_of(model: pz.Model, way: Sequence[Leg], off: float) -> tuple[Array, Cor
 
 
 def free(held: PathRows, rows: Array) -> bool:
-    """Whether all holds at rows (n, nq) and on the straight steps between them."""
+    """Whether all holds at rows (n, nq) and on the straight steps between them, limits of joints too."""
+    if np.abs(held.clip(rows) - rows).max() > _ROUNDING:
+        return False
     least = float(held.slack(rows[[0, -1]]).min())
     return least >= 0.0 and bool(held.on_steps(rows).min(initial=np.inf) >= min(_RESERVE, least))

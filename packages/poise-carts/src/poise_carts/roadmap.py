@@ -12,7 +12,7 @@ import numpy as np
 
 import poise as pz
 from poise.extending import Array, PathRows
-from poise_carts.leg import Leg, along, free, rows_of
+from poise_carts.leg import FAR, Leg, along, free, rows_of, size_of
 from poise_carts.steering import Steering
 from poise_carts.words import wrapped
 
@@ -60,8 +60,8 @@ class Roadmap:
         return Leg(start, end, lengths, turns, sizes, self._base, steering.straight)
 
     def free(self, way: Sequence[Leg]) -> bool:
-        """Whether all holds on legs."""
-        return free(self._rows, rows_of(self._model, way, _OFF)[0])
+        """Whether all holds on legs, and they are not too long."""
+        return size_of(way) <= FAR and free(self._rows, rows_of(self._model, way, _OFF)[0])
 
     def way(self, start: Array, goals: Array) -> list[Leg] | None:
         """The legs to one of the goals (n, nq), which are sorted by how welcome they are; None where none was found."""
@@ -76,9 +76,9 @@ class Roadmap:
             found = self._through(start, goals, count, _AROUND * (1 + turn))
             if found is not None:
                 ways.append(self._shortened(found))
-                if _size(ways[-1]) <= _ENOUGH * min(leg.size for leg in at_once):
+                if size_of(ways[-1]) <= _ENOUGH * min(leg.size for leg in at_once):
                     break
-        return min(ways, key=_size, default=None)
+        return min(ways, key=size_of, default=None)
 
     def _through(self, start: Array, goals: Array, count: int, around: float) -> list[Leg] | None:
         """The shortest way through so many configurations with the arm as at the start.  To each goal leads one in
@@ -129,6 +129,7 @@ class Roadmap:
         sizes = self._steering.sizes(lengths, turns)
         costs = sizes.sum(axis=2)
         np.fill_diagonal(costs, np.inf)
+        costs[costs > FAR] = np.inf
         for share in _LOOKS:
             i, j = np.nonzero(np.isfinite(costs))
             first, last, angle = nodes[i], nodes[j], self._base.stop - 1
@@ -176,11 +177,6 @@ class Roadmap:
                 made = [leg for leg in (before, between, after) if leg.moves]
                 return [*way[:a], *made, *way[b + 1 :]]
         return None
-
-
-def _size(way: Sequence[Leg]) -> float:
-    """How long a way is [m]."""
-    return sum(leg.size for leg in way)
 
 
 def _shortest(costs: Array, goals: range) -> list[int] | None:
