@@ -278,16 +278,16 @@ class ConfigurationSpace:
         out = np.clip(given, self.lower, self.upper)
         for ball in self.ball_limits:
             out[..., ball.place : ball.place + 4] = ball.pulled_in(out[..., ball.place : ball.place + 4])
-        return np.where(self._held, given, out) if self.still else out
+        return np.where(self._standing, given, out) if self.still else out
 
     @cached_property
-    def _held(self) -> npt.NDArray[np.bool_]:
+    def _standing(self) -> npt.NDArray[np.bool_]:
         """(nq,) which numbers of q are of joints that are `still`: no limit moves them either."""
-        held = np.zeros(self.nq, dtype=np.bool_)
+        standing = np.zeros(self.nq, dtype=np.bool_)
         for name in self.still:
-            held[self.index(name)] = True
-        held.flags.writeable = False
-        return held
+            standing[self.index(name)] = True
+        standing.flags.writeable = False
+        return standing
 
     @cached_property
     def sampling_box(self) -> tuple[Array, Array]:

@@ -597,7 +597,7 @@ class Model(ConfigurationSpace):
         """The model whose joints `still` nothing moves, at these costs; all else is shared with it."""
         made = object.__new__(Model)
         vars(made).update(
-            {name: value for name, value in vars(self).items() if name not in ("tree", "_free", "_held", "_costs")}
+            {name: value for name, value in vars(self).items() if name not in ("tree", "_free", "_standing", "_costs")}
         )
         vars(made).update(still=still, joint_costs=MappingProxyType(dict(joint_costs)), queries={})
         return made

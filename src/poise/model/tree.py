@@ -154,7 +154,7 @@ def pack(model: "Model") -> Tree:
             unit, hangs = links[link]
             masses[unit] += mass
             centres[unit] += (hangs.act(centre) - centres[unit]) * (mass / masses[unit])
-    units = [unit._replace(iv=-1) if unit.iq >= 0 and model._held[unit.iq] else unit for unit in units]
+    units = [unit._replace(iv=-1) if unit.iq >= 0 and model._standing[unit.iq] else unit for unit in units]
     return Tree(tuple(units), links, frozen(masses), frozen(centres))
 
 
@@ -334,7 +334,9 @@ def bodies(model: "Model", arrays: UnitArrays, number: dict[int, int]) -> Array:
 def ball_records(model: "Model", balls: Sequence[Sequence[int]], *, limits: bool = True) -> npt.NDArray[np.int64]:
     """The unit quaternions at these places in q and velocities, with their limits."""
     known = {
-        ball.place: np.hstack(ball.record[:-1]) for ball in model.ball_limits if limits and not model._held[ball.place]
+        ball.place: np.hstack(ball.record[:-1])
+        for ball in model.ball_limits
+        if limits and not model._standing[ball.place]
     }
     whole = [(q, v, int(q in known)) for q, v in balls]
     return joined(BALL, whole, [known.get(q, np.zeros(BALL.words - BALL.whole)) for q, _ in balls])

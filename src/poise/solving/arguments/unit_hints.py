@@ -7,7 +7,6 @@ import numpy as np
 from poise.common.array import Array
 from poise.model.model import Model
 from poise.model.units import in_degrees
-from poise.solving.requirements.balls import named_balls
 
 _FAR: Final = 10.0
 """A target so many times as far away as the reach is hardly meant in metres."""
@@ -39,7 +38,8 @@ def pulled_in(model: Model, q0: Array) -> str:
 
 def still_beyond(model: Model, q: Array) -> list[str]:
     """A sentence for each joint that stands still beyond its limits at q (nq,)."""
-    far = np.maximum(model.lower - q, q - model.upper)
-    balls = [name for name, ball in named_balls(model) if not ball.inside(q[ball.place : ball.place + 4])]
-    beyond = (name for name in model.joint_names if name in balls or far[model.index(name)].max() > _ROUNDING)
-    return [f"{name!r} stands still beyond its limits." for name in beyond if name in model.still]
+    beyond = np.maximum(model.lower - q, q - model.upper) > _ROUNDING
+    for ball in model.ball_limits:
+        beyond[ball.place] = not ball.inside(q[ball.place : ball.place + 4])
+    names = (name for name in model.joint_names if name in model.still and beyond[model.index(name)].any())
+    return [f"{name!r} stands still beyond its limits." for name in names]

@@ -102,7 +102,7 @@ class Route:
         """What changes along the path."""
         self.costs = model._costs[self.active]
         """What each of these costs."""
-        bounded = ~model._held & limits.positions
+        bounded = ~model._standing & limits.positions
         self.lower: Array = np.where(bounded, model.lower, -np.inf)
         self.upper: Array = np.where(bounded, model.upper, np.inf)
         self.limits = limits.positions

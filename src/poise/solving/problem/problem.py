@@ -333,7 +333,7 @@ def _idle(model: Model, coords: set[int], balls: set[int]) -> tuple[list[int], l
     }
     packed = {i + k for i in quaternions for k in range(4)} | coords
     idle = [i for i in range(model.nq) if i not in packed]
-    limits = [[-np.inf, np.inf] if model._held[i] else [float(model.lower[i]), float(model.upper[i])] for i in idle]
+    limits = [[-np.inf, np.inf] if model._standing[i] else [float(model.lower[i]), float(model.upper[i])] for i in idle]
     return idle, limits, sorted(quaternions - balls)
 
 

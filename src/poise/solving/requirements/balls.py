@@ -35,7 +35,7 @@ class SphericalLimits(OnTheWay):
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self.balls = [ball for ball in model.ball_limits if not model._held[ball.place]]
+        self.balls = [ball for ball in model.ball_limits if not model._standing[ball.place]]
 
     def __call__(self, q: Array) -> Array:
         """See `PathConstraint`: [rad]."""

@@ -82,7 +82,7 @@ def solved(
     are in the way of once more.  Where it cannot, each problem is a call of its own, with the stages that a call has.
     What stands still at one place in all starts is locked there, where the others have a closed form then.
     """
-    one = len(starts) and model.still and (starts[:, model._held] == starts[0, model._held]).all()
+    one = len(starts) and model.still and (starts[:, model._standing] == starts[0, model._standing]).all()
     locked = search.locked(model, starts[0]) if one and model.sound(starts[:1]).all() else None
     if locked is not None:
         own, part, begun, moved = locked

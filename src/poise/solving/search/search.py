@@ -239,7 +239,7 @@ class Search:
         own = cached(part, key, lambda: Search(part, stated, limits=limits, settings=settings))
         if not len(own.problem.section("arms")):
             return None
-        return own, part, rest, np.flatnonzero(~model._held)
+        return own, part, rest, np.flatnonzero(~model._standing)
 
     def _traced(self, scratch: Scratch) -> "Trace":
         """What the method did in the search that the scratch was in last."""
