@@ -260,3 +260,16 @@ def test_all_agree_on_what_a_sum_may_be_beyond_its_limit_for_rounding(n: int, fa
             at_limit = beyond > -1.0
             assert bool(tracker.active_limits) == at_limit
             assert ("a sum of joints" in solution.gradient().reason) == at_limit
+
+
+def test_a_step_that_begins_far_beyond_a_sum_says_how_far_it_is() -> None:
+    b = pz.ModelBuilder("stage")
+    for i, axis in enumerate(((1, 0, 0), (0, 1, 0))):
+        b.joint(f"x{i}", "prismatic", parent=f"l{i}", child=f"l{i + 1}", axis=axis, limits=(-9, 9), velocity=1.0)
+    limit = pz.LinearLimit({"x0": 1.0, "x1": 0.5}, 0.25)
+    tracker, q = pz.Tracker(b.build(), pz.PositionTask("l2", [3.0, 0.0, 0.0]), dt=0.1, limits=[limit]), np.full(2, 4.0)
+    q = tracker.step(q)
+    assert f"x0 and x1 are {q[0] + 0.5 * q[1] - 0.25:.3g} beyond their LinearLimit, 0.25" in tracker.explain()
+    for _ in range(60):
+        q = tracker.step(q)
+    assert "x0 and x1 are at their LinearLimit, 0.25" in tracker.explain()

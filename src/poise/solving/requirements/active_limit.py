@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, final
 
+from poise.kernels.machine.layout import AT_LIMIT
+
 Kind = Literal[
     "position", "velocity", "acceleration", "braking", "jerk", "twist", "tool speed", "linear", "distance",
     "following error",
@@ -33,7 +35,8 @@ class ActiveLimit:
     """The same at the limit, with its sign."""
 
     def __str__(self) -> str:
-        bound = f"{self.bound:.4g}"
+        bound, several = f"{self.bound:.4g}", " and " in self.name
+        beyond = f"{x:.3g} beyond" if (x := self.value - self.bound) > AT_LIMIT * max(1.0, abs(self.bound)) else "at"
         words = {
             "position": f"is at its limit, {bound}",
             "velocity": f"is at its velocity limit, {bound}",
@@ -42,7 +45,7 @@ class ActiveLimit:
             "jerk": "is at its jerk limit",
             "twist": f"is at its TwistLimit, {bound}",
             "tool speed": f"is at its ToolSpeedLimit, {bound}",
-            "linear": f"{'are at their' if ' and ' in self.name else 'is at its'} LinearLimit, {bound}",
+            "linear": f"{'are' if several else 'is'} {beyond} {'their' if several else 'its'} LinearLimit, {bound}",
             "distance": f"are {self.value:.3g} m apart",
             "following error": f"waits for the measured q, {bound} ahead of it",
         }
