@@ -5,9 +5,9 @@ pairs are clear of all of the part at hand, and the next looks, in the middles o
 are not (Schwarzer, Saha and Latombe 2005, "Adaptive Dynamic Collision Checking", doi:10.1109/TRO.2004.838012).  Parts
 are halved until no pair can lose more than RESERVE within, which both must have beyond what is asked.
 
-`room` begins with the numbers of the head; then come the step (nv), how far two shapes that move may come to each other
-on the whole way, and on the diagonal one by itself (movers x movers) [m], the last normal of each pair (3), the parts,
-and the pairs that they are looked at for.
+`buffer` begins with the numbers of the head; then come the step (nv), how far two shapes that move may come to each
+other on the whole way, and on the diagonal one by itself (movers x movers) [m], the last normal of each pair (3), the
+parts, and the pairs that they are looked at for.
 """
 
 import numpy as np
@@ -34,9 +34,10 @@ from poise.kernels.machine.lanes import any_of, load_pack, packs, sqrt, store_pa
 from poise.kernels.machine.layout import BOX, CYLINDER, FRAME, HULL, PRISMATIC, REVOLUTE, WIDTH
 from poise.kernels.machine.views import flat, section
 
-LEAST, LOOKS, BLOCKER, SEED, DRAWN, COUNT = 0, 1, 2, 3, 4, 5
+LEAST, LOOKS, BLOCKER, SEED, DRAWN, CUTS, COUNT = range(7)
 """Numbers of the head: the least distance that is asked for [m], looks that are left, the pair that was in the way
-last, the seed, how many random numbers were drawn, and how many configurations either tree has."""
+last, the seed, how many random numbers were drawn, how often a cut is tried, and how many configurations either tree
+has."""
 HEAD = 8
 """How many there are."""
 PARTS, LISTED = 512, 16384
@@ -53,8 +54,8 @@ _CLEAR, _OPEN, _SHORT, _BLOCKED = range(4)
 is too near."""
 
 
-def room_size(nv: int, movers: int, count: int) -> int:
-    """How many numbers `room` has."""
+def buffer_size(nv: int, movers: int, count: int) -> int:
+    """How many numbers `buffer` has."""
     return HEAD + nv + (movers + 3 * count) * movers + _PART * PARTS + LISTED
 
 
@@ -65,14 +66,14 @@ def step_size(x):
 
 
 @kernel
-def is_free(s, x, joints, room, q0, q1):
+def is_free(s, x, joints, buffer, q0, q1):
     """Whether all shapes stay apart on the way from q0 to q1 (nq)."""
     movers, total, nv = s.scene[0].movers, s.scene[0].count, len(x.proximity.row)
-    step, at = section(room, HEAD, nv), HEAD + nv + (movers + 3 * total) * movers
-    parts, pairs = section(room, at, _PART * PARTS), section(room, at + _PART * PARTS, LISTED)
+    step, at = section(buffer, HEAD, nv), HEAD + nv + (movers + 3 * total) * movers
+    parts, pairs = section(buffer, at, _PART * PARTS), section(buffer, at + _PART * PARTS, LISTED)
     difference(joints, q0, q1, step)
     put(q0, x.q)
-    made, listed, looked = _begin(s, x, room, step, parts), 0, 0
+    made, listed, looked = _begin(s, x, buffer, step, parts), 0, 0
     while looked < made:
         at = _PART * looked
         middle, half, begin, end = parts[at], parts[at + 1], int(parts[at + 2]), int(parts[at + 3])
@@ -80,22 +81,22 @@ def is_free(s, x, joints, room, q0, q1):
         place_movers(s, x)
         for i in range(movers):
             x.proximity.advance[i] = -1.0
-        room[LOOKS] -= 1.0
+        buffer[LOOKS] -= 1.0
         if listed + movers * total > LISTED or made + 2 > PARTS:
             return False
         if end < 0:
-            begin, end = listed, _near_enough(s, x, room, half, pairs, listed)
+            begin, end = listed, _near_enough(s, x, buffer, half, pairs, listed)
             listed = end
         looked, first = looked + 1, listed
         for k in range(begin, end):
             pair = int(pairs[k])
-            said = _look(s, x, room, pair // total, pair % total, half)
-            if said == _SHORT and _gives_way(s, x, joints, room, q0, q1, pair // total, pair % total):
+            said = _look(s, x, buffer, pair // total, pair % total, half)
+            if said == _SHORT and _gives_way(s, x, joints, buffer, q0, q1, pair // total, pair % total):
                 said = _OPEN
                 move(joints, q0, step, middle, x.q)
                 place_movers(s, x)
             if said >= _SHORT:
-                room[BLOCKER] = pairs[k]
+                buffer[BLOCKER] = pairs[k]
                 return False
             if said == _OPEN:
                 pairs[listed] = pairs[k]
@@ -107,7 +108,7 @@ def is_free(s, x, joints, room, q0, q1):
 
 
 @kernel
-def _begin(s, x, room, step, parts):
+def _begin(s, x, buffer, step, parts):
     """The first parts of a way, none longer than _FIRST, so that what is far away is seen to be; how many.
 
     They come in the order in which halves of halves would: the more of a way lies between two looks that come one after
@@ -123,7 +124,7 @@ def _begin(s, x, room, step, parts):
             way = max_displacement(s, i, shared, x.proximity.row)
             if j > i:
                 way += max_displacement(s, j, shared, x.proximity.row)
-            room[HEAD + nv + movers * i + j] = way
+            buffer[HEAD + nv + movers * i + j] = way
     count, made = 1, 0
     while whole > _FIRST * count and count < _MOST:
         count *= 2
@@ -144,18 +145,18 @@ def _add_part(parts, made, middle, half, begin, end):
 
 
 @kernel
-def _near_enough(s, x, room, half, pairs, listed):
+def _near_enough(s, x, buffer, half, pairs, listed):
     """List the pairs whose bounding spheres may meet on this part, that which was in the way last first; how many."""
     movers, bounded, total = s.scene[0].movers, s.scene[0].bounded, s.scene[0].count
-    count, last, ways = packs(x.proximity.centres, bounded), int(room[BLOCKER]), HEAD + len(x.proximity.row)
+    count, last, ways = packs(x.proximity.centres, bounded), int(buffer[BLOCKER]), HEAD + len(x.proximity.row)
     if last >= 0:
-        pairs[listed] = room[BLOCKER]
+        pairs[listed] = buffer[BLOCKER]
         listed += 1
     longest = 0.0
     for i in range(movers):
-        longest = max(longest, half * room[ways + (movers + 1) * i])
+        longest = max(longest, half * buffer[ways + (movers + 1) * i])
     for i in range(movers - 1, -1, -1):  # the hand is more often in the way than what carries it
-        own, least = half * room[ways + (movers + 1) * i], s.shapes[i].bound + room[LEAST]
+        own, least = half * buffer[ways + (movers + 1) * i], s.shapes[i].bound + buffer[LEAST]
         for c in range((i + 1) // WIDTH, count):
             way = ways_between(x, count, i, c)
             square = dot(way, way)
@@ -164,7 +165,9 @@ def _near_enough(s, x, room, half, pairs, listed):
                 store_pack(x.proximity.squares, count * i + c, square)
                 for j in range(max(i + 1, WIDTH * c), min(bounded, WIDTH * (c + 1))):
                     at = WIDTH * count * i + j
-                    far_j = x.proximity.reach[at] + least + (half * room[ways + movers * i + j] if j < movers else own)
+                    far_j = (
+                        x.proximity.reach[at] + least + (half * buffer[ways + movers * i + j] if j < movers else own)
+                    )
                     if far_j > 0.0 and x.proximity.squares[at] < far_j * far_j and i * total + j != last:
                         pairs[listed] = float(i * total + j)
                         listed += 1
@@ -176,9 +179,9 @@ def _near_enough(s, x, room, half, pairs, listed):
 
 
 @kernel
-def _look(s, x, room, i, j, half):
+def _look(s, x, buffer, i, j, half):
     """What shapes i and j are on a part of a way: from cheap to dear, until that is known."""
-    least, movers, nv = room[LEAST], s.scene[0].movers, len(x.proximity.row)
+    least, movers, nv = buffer[LEAST], s.scene[0].movers, len(x.proximity.row)
     if j < movers:  # what moves both alike brings neither nearer
         shared = shared_columns(s, i, j)
         far = _way(s, x, i, shared, half) + _way(s, x, j, shared, half)
@@ -194,11 +197,11 @@ def _look(s, x, room, i, j, half):
         for r in range(FRAME):
             numbers[FIRST + r] = x.proximity.shape_frames[FRAME * i + r]
             numbers[SECOND + r] = x.proximity.shape_frames[FRAME * j + r]
-        n, low, high = vector(room, normal), least + RESERVE + girths, least + max(far, RESERVE) + girths
+        n, low, high = vector(buffer, normal), least + RESERVE + girths, least + max(far, RESERVE) + girths
         if _gap_along(s, i, j, numbers, n) > high:
             return _CLEAR
         lower, upper, n = bounds_between(first, second, s.vertices, numbers, n, low, high)
-        room[normal], room[normal + 1], room[normal + 2] = n[0], n[1], n[2]
+        buffer[normal], buffer[normal + 1], buffer[normal + 2] = n[0], n[1], n[2]
         if not upper > least + girths:
             return _BLOCKED
         if lower >= low:
@@ -226,13 +229,13 @@ def _beside_box(s, x, i, j, gap):
 
 
 @kernel
-def _gives_way(s, x, joints, room, q0, q1, i, j):
+def _gives_way(s, x, joints, buffer, q0, q1, i, j):
     """Whether shapes i and j, which lack some of their reserve at the look, have no more of it at an end either."""
     distance, most = x.proximity.pair[DISTANCE], np.inf
     for end in range(2):
         put(q0 if end == 0 else q1, x.q)
         place_movers(s, x)
-        most = min(most, distance_between(s, x, i, j, room[LEAST] + RESERVE))
+        most = min(most, distance_between(s, x, i, j, buffer[LEAST] + RESERVE))
     put(q0, x.q)
     return distance >= most
 

@@ -28,10 +28,10 @@ def shift_size(nv: int) -> int:
 
 
 @kernel
-def shift_tip(s, x, room, scratch):
+def shift_tip(s, x, buffer, scratch):
     """`scratch` begins with the step (nv) that moves the outermost shape from where it is placed, by _SHIFT in a random
     direction and without a turn: a damped least-squares step."""
-    nv, seed, drawn = len(x.proximity.row), np.int64(room[SEED]), np.int64(room[DRAWN])
+    nv, seed, drawn = len(x.proximity.row), np.int64(buffer[SEED]), np.int64(buffer[DRAWN])
     step, rows = section(scratch, 0, nv), section(scratch, nv, 6 * nv)
     gram, force = section(scratch, 7 * nv, 36), section(scratch, 7 * nv + 36, 6)
     tip = 0
@@ -64,7 +64,7 @@ def shift_tip(s, x, room, scratch):
     up, (sine, cosine) = 2.0 * uniform(seed, drawn + 1) - 1.0, sincos(_TURN * uniform(seed, drawn + 2))
     across = sqrt(1.0 - up * up)
     force[0], force[1], force[2] = _SHIFT * across * cosine, _SHIFT * across * sine, _SHIFT * up
-    room[DRAWN] += 3.0
+    buffer[DRAWN] += 3.0
     solve_symmetric(6, gram, force)
     for v in range(nv):
         step[v] = 0.0

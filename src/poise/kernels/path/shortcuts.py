@@ -1,7 +1,7 @@
 """Parts of a way are replaced by straight ones where these are free."""
 
 from poise.kernels.algebra.scalar import uniform
-from poise.kernels.collision.free_way import DRAWN, SEED, is_free, step_size
+from poise.kernels.collision.free_way import CUTS, DRAWN, SEED, is_free, step_size
 from poise.kernels.kinematics.joint_rows import difference, move, put, square_between
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import sqrt
@@ -16,28 +16,28 @@ _SAME = 1e-9
 
 
 @kernel
-def shorten(s, x, joints, room, scratch, way, count, cuts):
-    """Try so many times to cut a way of `count` corners short; how many it has then."""
-    nq, nv, idle, seed = len(x.q), step_size(x), 0, int(room[SEED])
+def shorten(s, x, joints, buffer, scratch, way, count):
+    """Try as often as the buffer says to cut a way of `count` corners short; how many it has then."""
+    nq, nv, idle, seed = len(x.q), step_size(x), 0, int(buffer[SEED])
     first, last, step = section(scratch, 0, nq), section(scratch, nq, nq), section(scratch, 2 * nq, nv)
     put(section(way, 0, nq), first), put(first, last)
-    for _ in range(cuts):
+    for _ in range(int(buffer[CUTS])):
         if count < 3 or idle == _IDLE:
             break
         whole = 0.0
         for k in range(count - 1):
             whole += _length(joints, way, nq, k)
         # Parts of all sizes: long ones go round less, short ones round the corners.
-        drawn = int(room[DRAWN])
+        drawn = int(buffer[DRAWN])
         size = whole * uniform(seed, drawn) ** 2
         begin = (whole - size) * uniform(seed, drawn + 1)
-        room[DRAWN] += 2.0
+        buffer[DRAWN] += 2.0
         idle += 1
         a = _point_at(joints, way, nq, count, begin, step, first)
         b = _point_at(joints, way, nq, count, begin + size, step, last)
         if a == b or sqrt(square_between(joints, first, last)) > _LESS * size:
             continue
-        if is_free(s, x, joints, room, first, last):
+        if is_free(s, x, joints, buffer, first, last):
             count, idle = _replace(way, nq, count, a, b, first, last), 0
     return _without_twins(joints, way, nq, count)
 

@@ -1,8 +1,8 @@
 """Two trees of configurations that grow towards each other along free ways (RRT-Connect).
 
 Kuffner and LaValle 2000, "RRT-Connect: An Efficient Approach to Single-Query Path Planning",
-doi:10.1109/ROBOT.2000.844730.  `trees` are two times NODES configurations (nq), `parents` from which of its tree each
-was reached.
+doi:10.1109/ROBOT.2000.844730.  `trees` are two times NODES configurations (nq), then from which of its tree each was
+reached.
 """
 
 import numpy as np
@@ -26,29 +26,34 @@ _SHIFTED = 8
 """Each such aim is one where the tip is shifted from where a node has it."""
 
 
+def trees_size(nq: int) -> int:
+    """How many numbers `trees` has."""
+    return 2 * NODES * (nq + 1)
+
+
 def scratch_size(nq: int, nv: int) -> int:
     """How many numbers the scratch of trees has."""
     return 2 * nq + shift_size(nv)
 
 
 @kernel
-def grow(s, x, joints, room, trees, parents, scratch, way):
+def grow(s, x, joints, buffer, trees, scratch, way):
     """Write into `way` the configurations from the root of the first tree to that of the second; how many, 0 where the
     looks are spent, or a tree is full, before they meet."""
     nq = len(x.q)
-    room[COUNT], room[COUNT + 1], one = 1.0, 1.0, 0
+    buffer[COUNT], buffer[COUNT + 1], one = 1.0, 1.0, 0
     aim, q, aims = section(scratch, 0, nq), section(scratch, nq, nq), 0
     put(section(trees, 0, nq), aim), put(aim, q)
-    while room[LOOKS] > 0.0 and room[COUNT] < NODES and room[COUNT + 1] < NODES:
-        near = _aim(s, x, joints, room, trees, scratch, one, aims)
+    while buffer[LOOKS] > 0.0 and buffer[COUNT] < NODES and buffer[COUNT + 1] < NODES:
+        near = _aim(s, x, joints, buffer, trees, scratch, one, aims)
         aims += 1
-        node = _branch(s, x, joints, room, trees, parents, scratch, one, near)
+        node = _branch(s, x, joints, buffer, trees, scratch, one, near)
         if node >= 0:
             put(_node(trees, nq, one, node), aim)
-            met = _reach(s, x, joints, room, trees, parents, scratch, 1 - one)
+            met = _reach(s, x, joints, buffer, trees, scratch, 1 - one)
             if met >= 0:
-                return _join(trees, parents, nq, node if one == 0 else met, met if one == 0 else node, way)
-        if room[COUNT + one] > room[COUNT + 1 - one]:
+                return _join(trees, nq, node if one == 0 else met, met if one == 0 else node, way)
+        if buffer[COUNT + one] > buffer[COUNT + 1 - one]:
             one = 1 - one
     return 0
 
@@ -59,17 +64,22 @@ def _node(trees, nq, tree, k):
 
 
 @kernel
-def _aim(s, x, joints, room, trees, scratch, tree, aims):
+def _parent_at(nq, tree, k):
+    return 2 * NODES * nq + tree * NODES + k
+
+
+@kernel
+def _aim(s, x, joints, buffer, trees, scratch, tree, aims):
     """Write where a tree is to grow to, and return from which of its nodes."""
-    nq, seed = len(x.q), np.int64(room[SEED])
+    nq, seed = len(x.q), np.int64(buffer[SEED])
     aim = section(scratch, 0, nq)
     if aims % _SHIFTED != _SHIFTED - 1:
-        room[DRAWN] = float(draw(joints, seed, np.int64(room[DRAWN]), aim))
-        return _nearest(joints, trees, nq, tree, int(room[COUNT + tree]), aim)
-    near = min(int(room[COUNT + tree] * uniform(seed, np.int64(room[DRAWN]))), int(room[COUNT + tree]) - 1)
+        buffer[DRAWN] = float(draw(joints, seed, np.int64(buffer[DRAWN]), aim))
+        return _nearest(joints, trees, nq, tree, int(buffer[COUNT + tree]), aim)
+    near = min(int(buffer[COUNT + tree] * uniform(seed, np.int64(buffer[DRAWN]))), int(buffer[COUNT + tree]) - 1)
     put(_node(trees, nq, tree, near), x.q)
     place_movers(s, x)
-    shift_tip(s, x, room, section(scratch, 2 * nq, len(scratch) - 2 * nq))
+    shift_tip(s, x, buffer, section(scratch, 2 * nq, len(scratch) - 2 * nq))
     move(joints, _node(trees, nq, tree, near), section(scratch, 2 * nq, step_size(x)), 1.0, aim)
     keep_within(joints, aim)
     return near
@@ -87,17 +97,17 @@ def _nearest(joints, trees, nq, tree, count, aim):
 
 
 @kernel
-def _add(room, trees, parents, tree, parent, q):
+def _add(buffer, trees, tree, parent, q):
     """Add a node to a tree; which it is."""
-    k = int(room[COUNT + tree])
+    k = int(buffer[COUNT + tree])
     put(q, _node(trees, len(q), tree, k))
-    parents[tree * NODES + k] = float(parent)
-    room[COUNT + tree] += 1.0
+    trees[_parent_at(len(q), tree, k)] = float(parent)
+    buffer[COUNT + tree] += 1.0
     return k
 
 
 @kernel
-def _branch(s, x, joints, room, trees, parents, scratch, tree, near):
+def _branch(s, x, joints, buffer, trees, scratch, tree, near):
     """Add a branch from a node towards the aim, a shorter one where that is blocked; its node, -1: none."""
     nq, nv = len(x.q), step_size(x)
     aim, q, step = section(scratch, 0, nq), section(scratch, nq, nq), section(scratch, 2 * nq, nv)
@@ -109,18 +119,18 @@ def _branch(s, x, joints, room, trees, parents, scratch, tree, near):
         share = min(1.0, _REACH * (1.0 if k == 0 else _SHORT) / length)
         difference(joints, root, aim, step)
         move(joints, root, step, share, q)
-        if is_free(s, x, joints, room, root, q):
-            return _add(room, trees, parents, tree, near, q)
+        if is_free(s, x, joints, buffer, root, q):
+            return _add(buffer, trees, tree, near, q)
     return -1
 
 
 @kernel
-def _reach(s, x, joints, room, trees, parents, scratch, tree):
+def _reach(s, x, joints, buffer, trees, scratch, tree):
     """Grow a tree towards the aim until it is there; its node, -1 where something is in the way or the tree is full."""
     nq, nv = len(x.q), step_size(x)
     aim, q, step = section(scratch, 0, nq), section(scratch, nq, nq), section(scratch, 2 * nq, nv)
-    near = _nearest(joints, trees, nq, tree, int(room[COUNT + tree]), aim)
-    while room[COUNT + tree] < NODES:
+    near = _nearest(joints, trees, nq, tree, int(buffer[COUNT + tree]), aim)
+    while buffer[COUNT + tree] < NODES:
         root = _node(trees, nq, tree, near)
         length = sqrt(square_between(joints, root, aim))
         if not length > 0.0:
@@ -130,27 +140,27 @@ def _reach(s, x, joints, room, trees, parents, scratch, tree):
             move(joints, root, step, _REACH / length, q)
         else:
             put(aim, q)
-        if not is_free(s, x, joints, room, root, q):
+        if not is_free(s, x, joints, buffer, root, q):
             return -1
-        near = _add(room, trees, parents, tree, near, q)
+        near = _add(buffer, trees, tree, near, q)
         if length <= _REACH:
             return near
     return -1
 
 
 @kernel
-def _join(trees, parents, nq, first, second, way):
+def _join(trees, nq, first, second, way):
     """Write the configurations from one root over a node of each tree, which are the same, to the other; how many."""
     count, k = 1, first
     while k > 0:
-        count, k = count + 1, int(parents[k])
+        count, k = count + 1, int(trees[_parent_at(nq, 0, k)])
     k = first
     for i in range(count - 1, -1, -1):
         put(_node(trees, nq, 0, k), section(way, i * nq, nq))
-        k = int(parents[k])
+        k = int(trees[_parent_at(nq, 0, k)])
     k = second
     while k > 0:
-        k = int(parents[NODES + k])
+        k = int(trees[_parent_at(nq, 1, k)])
         put(_node(trees, nq, 1, k), section(way, count * nq, nq))
         count += 1
     return count

@@ -10,26 +10,26 @@ from poise.kernels.path.trees import NODES, grow
 
 
 @entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, REALS)
-def is_free_between(scene, work, routines, joints, room, ends):
+def is_free_between(scene, work, routines, joints, buffer, ends):
     """Whether the straight way between two configurations `ends` (2 x nq) is free."""
     s = problem_at(scene)
     x = narrow(s, work, routines)
     nq = len(x.q)
-    return is_free(s, x, joints, room, section(ends, 0, nq), section(ends, nq, nq))
+    return is_free(s, x, joints, buffer, section(ends, 0, nq), section(ends, nq, nq))
 
 
-@entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, REALS, REALS, REALS, REALS)
-def find_way(scene, work, routines, joints, room, trees, parents, scratch, way):
+@entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, REALS, REALS, REALS)
+def find_way(scene, work, routines, joints, buffer, trees, scratch, way):
     """Write the corners of a free way from the first to the second of `way`; how many, 0 if none is found."""
     s = problem_at(scene)
     x = narrow(s, work, routines)
     nq = len(x.q)
     put(section(way, 0, nq), section(trees, 0, nq)), put(section(way, nq, nq), section(trees, NODES * nq, nq))
-    return grow(s, x, joints, room, trees, parents, scratch, way)
+    return grow(s, x, joints, buffer, trees, scratch, way)
 
 
-@entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, REALS, REALS, WHOLE, WHOLE)
-def cut_short(scene, work, routines, joints, room, scratch, way, count, cuts):
+@entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, REALS, REALS, WHOLE)
+def cut_short(scene, work, routines, joints, buffer, scratch, way, count):
     """Cut a way of `count` corners short, each cut for one corner more at most; how many it has then."""
     s = problem_at(scene)
-    return shorten(s, narrow(s, work, routines), joints, room, scratch, way, count, cuts)
+    return shorten(s, narrow(s, work, routines), joints, buffer, scratch, way, count)

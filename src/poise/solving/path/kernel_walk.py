@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
-from poise.kernels.collision.free_way import BLOCKER, DRAWN, LEAST, LOOKS, SEED, room_size
+from poise.kernels.collision.free_way import BLOCKER, CUTS, DRAWN, LEAST, LOOKS, SEED, buffer_size
 from poise.kernels.kinematics.joint_rows import JOINT
 from poise.kernels.machine import packing
 from poise.kernels.machine.jit import prepare
-from poise.kernels.path.trees import NODES, scratch_size
+from poise.kernels.path.trees import NODES, scratch_size, trees_size
 from poise.model.model import Model
 from poise.model.scene import Scene
 from poise.solving.path.clock import Clock
@@ -36,9 +36,9 @@ class KernelWalk:
     ) -> None:
         self._model, self._scene, self._ends = model, scene, np.stack([q0, q1])
         size = packing.unpack(scene.words, "scene")[0]
-        self._room = np.zeros(room_size(model.nv, int(size["movers"]), int(size["count"])))
-        self._room[LEAST], self._room[BLOCKER] = least, -1.0
-        self._trees, self._parents = np.empty(2 * NODES * model.nq), np.empty(2 * NODES)
+        self._buffer = np.zeros(buffer_size(model.nv, int(size["movers"]), int(size["count"])))
+        self._buffer[LEAST], self._buffer[BLOCKER] = least, -1.0
+        self._trees = np.empty(trees_size(model.nq))
         self._scratch, self._way = (
             np.empty(scratch_size(model.nq, model.nv)),
             np.empty((2 * NODES + _MOST_CUTS) * model.nq),
@@ -57,33 +57,33 @@ class KernelWalk:
 
     def seed(self, numbers: list[int]) -> None:
         """See `Walk`."""
-        self._room[SEED], self._room[DRAWN] = np.random.default_rng(numbers).integers(2**52), 0.0
+        self._buffer[SEED], self._buffer[DRAWN] = np.random.default_rng(numbers).integers(2**52), 0.0
 
     def straight(self) -> Array | None:
         """See `Walk`."""
         free = prepare("path.way.is_free_between")(
-            *self._scene.addresses, self._joints.reshape(-1), self._room, self._ends.reshape(-1)
+            *self._scene.addresses, self._joints.reshape(-1), self._buffer, self._ends.reshape(-1)
         )
         return self._ends.copy() if free else None
 
     def grown(self, best: Array | None, most: int, clock: Clock) -> tuple[Array | None, int]:
         """See `Walk`; the clock is not looked at, for all of it takes less than a second."""
         self._put_aims(best)
-        self._room[LOOKS] = _STEP * most
+        self._buffer[LOOKS] = _STEP * most
         self._way[: self._ends.size] = self._ends.reshape(-1)
         count = prepare("path.way.find_way")(
-            *self._scene.addresses, self._joints.reshape(-1), self._room, self._trees, self._parents, self._scratch,
+            *self._scene.addresses, self._joints.reshape(-1), self._buffer, self._trees, self._scratch,
             self._way,
         )  # fmt: skip
-        spent = most - max(int(self._room[LOOKS]) // _STEP, 0)
+        spent = most - max(int(self._buffer[LOOKS]) // _STEP, 0)
         return (self._way[: count * self._model.nq].reshape(count, -1).copy() if count else None), spent
 
     def shortened(self, way: Array, cuts: int, clock: Clock) -> Array:
         """See `Walk`."""
         if clock.late:
             return way
-        self._way[: way.size] = way.reshape(-1)
+        self._way[: way.size], self._buffer[CUTS] = way.reshape(-1), cuts
         count = prepare("path.way.cut_short")(
-            *self._scene.addresses, self._joints.reshape(-1), self._room, self._scratch, self._way, len(way), cuts
+            *self._scene.addresses, self._joints.reshape(-1), self._buffer, self._scratch, self._way, len(way)
         )
         return self._way[: count * self._model.nq].reshape(count, -1).copy()
