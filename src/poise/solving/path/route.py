@@ -149,7 +149,7 @@ class Route:
     def at_posture(self, waypoint: int, q: Array) -> Array | None:
         """(..., nq) q (..., nq) with all joints that move where a posture has them at one waypoint; None where anything
         else is asked for."""
-        if not self.free_of_tasks:
+        if self.soft is None or not self.free_of_tasks:
             return None
         return np.where(self.sampled, self.soft.postures[waypoint], q)
 
