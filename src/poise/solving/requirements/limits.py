@@ -74,10 +74,10 @@ class Limits(NamedTuple):
         Raises what the others raise of a model that they do not fit, and ValueError for torques, of which those at rest
         are a TorqueTask's.
         """
-        from poise.solving.requirements.inequalities import of_paths
-
         found = [limit.inequalities(model, range(model.nv), 1.0) for limit in self.others]
         if any(each.torques for each in found):
+            from poise.solving.requirements.inequalities import of_paths
+
             raise of_paths()
         some = [limit for limit, each in zip(self.others, found, strict=True) if len(each.rows)]
         return self._replace(others=tuple(some))
