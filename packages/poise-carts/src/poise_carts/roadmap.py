@@ -34,8 +34,6 @@ _EDGES: Final = 600
 _CUTS, _BEST, _IDLE = 32, 12, 8
 """Random cuts of a way that are compared at once, the best of them that are looked at, and times that none of these is
 free after which the way is left."""
-_ASIDE: Final = 0.3
-"""How far beside the way, in its scale, a cut leads, of one metre or more [m and rad]."""
 _GAIN: Final = 1e-3
 """A cut makes a part of a way shorter by this share of it at least."""
 
@@ -158,37 +156,27 @@ class Roadmap:
         # Parts of all sizes: long ones go round less, short ones round the corners.
         gone = ends[-1] * self._rng.uniform(size=_CUTS) ** 0.5
         begins = self._rng.uniform(0.0, ends[-1] - gone)
-        places = np.stack([begins, begins + 0.5 * gone, begins + gone])
+        places = np.stack([begins, begins + gone])
         at = np.minimum(np.searchsorted(ends, places), len(way) - 1)
         sizes = np.array([leg.size for leg in way])
         shares = np.clip(1.0 - (ends[at] - places) / np.maximum(sizes[at], 1e-300), 0.0, 1.0)
-        first, middle, last = (
+        first, last = (
             np.concatenate([way[k].at(self._model, share[None]) for k, share in zip(ks, some, strict=True)])
             for ks, some in zip(at, shares, strict=True)
         )
-        # Every second one leads through a pose beside the way, for a corner to move aside.
-        bent = np.arange(_CUTS) % 2 == 1
-        middle[:, self._base] += np.where(bent, _ASIDE * np.minimum(gone, 1.0), 0.0)[:, None] * self._rng.normal(
-            size=(_CUTS, 3)
-        )
-        parts = np.where(bent, self._far(first, middle) + self._far(middle, last), self._far(first, last))
-        gains = 1.0 - parts / np.maximum(gone, 1e-300)
+        lengths, turns = self._steering.between(first[:, self._base], last[:, self._base])
+        gains = 1.0 - self._steering.sizes(lengths, turns).sum(axis=1) / np.maximum(gone, 1e-300)
         for k in np.argsort(-gains, kind="stable")[:_BEST]:
             if gains[k] < _GAIN:
                 break
-            corners = [first[k], middle[k], last[k]] if bent[k] else [first[k], last[k]]
-            between = [self.leg(one, other) for one, other in pairwise(corners)]
-            if self.free(between):
-                a, b = at[0, k], at[2, k]
+            between = self._leg(first[k], last[k], lengths[k], turns[k])
+            if self.free([between]):
+                a, b = at[:, k]
                 before = way[a].part(self._model, 0.0, shares[0, k])
-                after = way[b].part(self._model, shares[2, k], 1.0)
-                made = [leg for leg in (before, *between, after) if leg.moves]
+                after = way[b].part(self._model, shares[1, k], 1.0)
+                made = [leg for leg in (before, between, after) if leg.moves]
                 return [*way[:a], *made, *way[b + 1 :]]
         return None
-
-    def _far(self, starts: Array, ends: Array) -> Array:
-        """(n,) how long the ways from configurations to configurations (n, nq) are [m]."""
-        return self._steering.sizes(*self._steering.between(starts[:, self._base], ends[:, self._base])).sum(axis=1)
 
 
 def _shortest(costs: Array, goals: range) -> list[int] | None:
