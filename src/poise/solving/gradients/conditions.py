@@ -74,7 +74,7 @@ class Conditions:
         if inequality_rows:
             sections["ranges"] = range_records(tasks, None)
         if collision is not None:
-            sections["collision"] = joined(COLLISION, (), [[collision.min_distance, 0.0, 0.0, 0.0, 0.0]])
+            sections["collision"] = joined(COLLISION, [[1]], [[collision.min_distance, 0.0, 0.0, 0.0, 0.0]])
         self.tasks, shapes = 3 * problem.blocks, MOST_CONTACTS if collision is not None else 0
         """Rows of the tasks."""
         self.count = self.tasks + inequality_rows + len(sums[1]) + shapes + 2 * len(balls)
