@@ -8,7 +8,7 @@ from scipy.integrate import cumulative_trapezoid
 import poise as pz
 from poise.extending import Array
 from poise_carts import Cart, drive
-from poise_carts.arcs import seen_from
+from poise_carts.arcs import moved, seen_from
 from poise_carts.words import shortest
 
 KEPT = 0.02
@@ -75,6 +75,17 @@ def test_with_accelerations_what_is_integrated_is_where_it_is(cart: Cart) -> Non
     )
     assert np.abs(np.stack([x, y, turn], axis=1) - at.q[:, :3]).max() < 2e-6
     assert np.abs(at.acceleration).max() <= 2.0 * (1.0 + 1e-6)
+
+
+def test_no_wheel_slips_on_arcs_of_millimetres() -> None:
+    for length in (1e-4, 1e-3, 3e-3, 1e-2):
+        x, y, turn = moved(np.zeros(3), length, 1.5 * length)
+        path = drive(
+            CAR, rover(), pz.PoseTask("body", pz.SE3.from_xyz_rpy([x, y, 0.0], [0.0, 0.0, turn])), acceleration=2.0
+        )
+        at = path.at(np.linspace(0.0, path.duration, 1000))
+        assert path.success
+        assert np.abs(CAR.twist(path.model, at.q, at.velocity)[:, 1]).max() < 1e-6
 
 
 def test_the_same_seed_gives_the_same_way() -> None:

@@ -23,6 +23,8 @@ _SAME: Final = 1e-6
 """Goals that differ by no more are one [rad or m]."""
 _GOALS: Final = 8
 """Goals to which ways are looked for, at most."""
+_STEPS: Final = 4
+"""Steps on an arc, at least: fewer rows between two rests do not say how it bends."""
 
 
 def drive(
@@ -86,7 +88,7 @@ def drive(
             reason = f"no way of the cart to it was found along which all holds that must{late}."
             status = pz.Status.BUDGET if held.late else pz.Status.COLLISION
             return _failed(held, start, some, pz.results.PathFailure(0, status, reason))
-        q, corners = rows_of(model, way, OFF)
+        q, corners = rows_of(model, way, OFF, _STEPS)
         return held.path(q, np.array([len(q) - 1]), corners, failures=held.missed(q[-1:]))
 
 

@@ -65,9 +65,9 @@ class Leg(NamedTuple):
             start=first, end=last, lengths=kept * self.lengths, turns=kept * self.turns, sizes=kept * self.sizes
         )
 
-    def rows(self, model: pz.Model, off: float) -> tuple[Array, Corners]:
-        """(n, nq) rows on the arcs, so close that a straight step leaves its arc by `off` [m] at most; and (n,) whether
-        a part ends at each.
+    def rows(self, model: pz.Model, off: float, least: int = 1) -> tuple[Array, Corners]:
+        """(n, nq) rows on the arcs, so close that a straight step leaves its arc by `off` [m] at most, and so many
+        steps at least; and (n,) whether a part ends at each.
 
         Of an arc of the length l that turns by t, in n pieces, each leaves its chord by l t / (8 n^2).
         """
@@ -75,7 +75,8 @@ class Leg(NamedTuple):
         ends = np.cumsum(self.sizes[some]) / max(self.size, 1e-300)
         shares, corners, begin = [np.zeros(1)], [np.ones(1, dtype=np.bool_)], 0.0
         for k, end in zip(some, ends, strict=True):
-            pieces = max(1, int(np.ceil(np.sqrt(abs(self.lengths[k] * self.turns[k]) / (8.0 * off)))))
+            bent = abs(self.lengths[k] * self.turns[k])
+            pieces = max(least if bent > 0.0 else 1, int(np.ceil(np.sqrt(bent / (8.0 * off)))))
             shares.append(begin + (end - begin) * np.arange(1, pieces + 1) / pieces)
             corners.append(np.arange(1, pieces + 1) == pieces)
             begin = end
@@ -105,12 +106,12 @@ def size_of(way: Sequence[Leg]) -> float:
     return sum(leg.size for leg in way)
 
 
-def rows_of(model: pz.Model, way: Sequence[Leg], off: float) -> tuple[Array, Corners]:
+def rows_of(model: pz.Model, way: Sequence[Leg], off: float, least: int = 1) -> tuple[Array, Corners]:
     """The rows of legs one after the other, and whether a part ends at each, see `Leg.rows`; the angle of the base is
     counted on from leg to leg."""
-    rows, corners = way[0].rows(model, off)
+    rows, corners = way[0].rows(model, off, least)
     for leg in way[1:]:
-        more, ends = leg.rows(model, off)
+        more, ends = leg.rows(model, off, least)
         angle = leg.base.stop - 1
         more[:, angle] += 2.0 * np.pi * np.round((rows[-1, angle] - more[0, angle]) / (2.0 * np.pi))
         rows, corners = np.concatenate([rows, more[1:]]), np.concatenate([corners, ends[1:]])
