@@ -360,9 +360,6 @@ def test_what_is_no_limit_is_refused(kind: Any) -> None:
         pz.Tracker(PANDA, HAND, dt=DT, limits=[kind({"panda_joint1": [1.0, 2.0]})])
     with pytest.raises(ValueError, match=f"{kind.__name__} needs the time of a step: give the Tracker dt"):
         pz.Tracker(PANDA, HAND, limits=[kind(1.0)])
-    for solve in (pz.Solver, pz.solve):
-        with pytest.raises(ValueError, match=f"{kind.__name__} needs the time of a step: give the Tracker dt"):
-            solve(PANDA, HAND, limits=[kind(1.0)])  # type: ignore[operator]
 
 
 def test_a_twist_that_is_none_is_refused() -> None:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise.experiments.motion_bench_maker.judge import Judge, installed
-from poise.experiments.motion_bench_maker.problem import START, Problem, panda
-from poise.experiments.motion_bench_maker.sets import problem_sets
+from poise_experiments.motion_bench_maker.judge import Judge, installed
+from poise_experiments.motion_bench_maker.problem import START, Problem, panda
+from poise_experiments.motion_bench_maker.sets import problem_sets
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import connect
 from poise.solving.path.feasibility import PathFeasibility
