@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 import poise as pz
-from poise_experiments.motion_bench_maker.judge import Judge, installed
-from poise_experiments.motion_bench_maker.problem import START, Problem, panda
-from poise_experiments.motion_bench_maker.sets import problem_sets
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import connect
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.kernel_walk import KernelWalk
 from poise.solving.requirements.clearance import Clearance
 from poise.solving.requirements.path_constraint import RESERVE
+from poise_experiments.motion_bench_maker.judge import Judge, installed
+from poise_experiments.motion_bench_maker.problem import START, Problem, panda
+from poise_experiments.motion_bench_maker.sets import problem_sets
 
 LIMITS = {"panda_joint4": (-3.1416, 0.0873)}
 """Of the sets [rad]: some goals are beyond those of the robot's file."""
