@@ -121,3 +121,25 @@ def test_a_wheel_that_no_kind_has_can_be_stated() -> None:
         Wheel("slides", 0.0, 0.0, 0.1, 10.0, rollers=0.0)
     with pytest.raises(pz.InvalidValue, match="wheels is empty"):
         Cart(())
+    with pytest.raises(pz.InvalidValue, match="rollers is nan"):
+        Wheel("slides", 0.0, 0.0, 0.1, 10.0, rollers=math.nan)
+    with pytest.raises(pz.InvalidValue, match="x is nan"):
+        Wheel("nowhere", math.nan, 0.0, 0.1, 10.0)
+    with pytest.raises(pz.InvalidValue, match="side, side"):
+        Cart((sideways, sideways))
+
+
+def test_hubs_of_another_cart_are_not_taken_for_its_own() -> None:
+    narrow = Cart.differential(track=0.2, radius=0.1, speed=10.0).mounted(rover())
+    with pytest.raises(pz.InvalidValue, match="cart_left"):
+        DIFFERENTIAL.mounted(narrow)
+    mounted = DIFFERENTIAL.mounted(rover())
+    assert DIFFERENTIAL.mounted(mounted) is mounted
+
+
+def test_a_twist_of_other_shapes_is_refused() -> None:
+    model = rover()
+    with pytest.raises(pz.ShapeError, match="q must"):
+        DIFFERENTIAL.twist(model, model.home[:3], np.zeros(model.nv))
+    with pytest.raises(pz.ShapeError, match="v must"):
+        DIFFERENTIAL.twist(model, model.home, np.zeros(2))

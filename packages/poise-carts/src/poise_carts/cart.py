@@ -35,6 +35,9 @@ class Cart:
         for wheel in self.wheels:
             if not isinstance(wheel, Wheel):
                 raise pz.InvalidType("wrong-type", f"wheels must be Wheel, got {wheel!r}")
+        names = [wheel.name for wheel in self.wheels]
+        if len(set(names)) < len(names):
+            raise pz.InvalidValue("inconsistent", f"wheels are called {', '.join(names)}; each must have its own name")
         positive("curvature", self.curvature)
 
     @classmethod
@@ -124,8 +127,8 @@ class Cart:
         """(..., 3) the twists of the base along its own axes, at configurations q (..., nq) with velocities v
         (..., nv)."""
         joint = self.base(model)
-        turn = np.asarray(q, dtype=float)[..., model.index(joint.name)][..., 2]
-        x, y, w = np.moveaxis(np.asarray(v, dtype=float)[..., model.velocity_index(joint.name)], -1, 0)
+        turn = finite("q", q, model.nq)[..., model.index(joint.name)][..., 2]
+        x, y, w = np.moveaxis(finite("v", v, model.nv)[..., model.velocity_index(joint.name)], -1, 0)
         return np.stack([np.cos(turn) * x + np.sin(turn) * y, np.cos(turn) * y - np.sin(turn) * x, w], axis=-1)
 
     # Models -------------------------------------------------------------------------------------------------------
@@ -150,11 +153,21 @@ class Cart:
         return planar[0]
 
     def mounted(self, model: pz.Model) -> pz.Model:
-        """The model with a frame at the hub of each wheel, `cart_<wheel>`, which `limits` bound."""
+        """The model with a frame at the hub of each wheel, `cart_<wheel>`, which `limits` bound.
+
+        Raises ValueError where a frame of that name is elsewhere, such as that of another cart.
+        """
         link = self.base(model).child
         for wheel in self.wheels:
-            if _frame(wheel) not in model.frames:
-                model = model.with_frame(_frame(wheel), link=link, origin=pz.SE3.from_parts([wheel.x, wheel.y, 0.0]))
+            name, hub = _frame(wheel), pz.SE3.from_parts([wheel.x, wheel.y, 0.0])
+            if name not in model.frames:
+                model = model.with_frame(name, link=link, origin=hub)
+            elif model.frame(name).link != link or not np.array_equal(model.frame(name).origin.xyz, hub.xyz):
+                raise pz.InvalidValue(
+                    "inconsistent",
+                    f"the frame {name!r} of {model.name} is not at the hub of {wheel.name!r}: mount the cart on a "
+                    "robot without another's wheels",
+                )
         return model
 
     def limits(self) -> list[pz.ToolSpeedLimit]:

@@ -12,7 +12,7 @@ from typing import Final, final
 import numpy as np
 
 from poise import InvalidValue
-from poise.extending import Array, finite_positive
+from poise.extending import Array, finite, finite_positive
 
 _GRIP: Final = 1e-6
 """The least share of a motion across the free direction that turns a wheel."""
@@ -39,6 +39,8 @@ class Wheel:
     rollers."""
 
     def __post_init__(self) -> None:
+        for name in ("x", "y", "heading") if self.rollers is None else ("x", "y", "heading", "rollers"):
+            finite(name, getattr(self, name))
         finite_positive("radius", self.radius)
         finite_positive("speed", self.speed)
         if abs(self._grip) < _GRIP:
