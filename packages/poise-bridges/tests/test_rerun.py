@@ -67,8 +67,11 @@ def test_what_is_not_allowed_is_refused(tmp_path: Path) -> None:
     with RerunWriter(file, ARM) as out:
         with refused("negative", "time"):
             out.write(-1.0, ARM.home)
-        with pytest.raises(pz.ShapeError):
-            out.write(0.0, ARM.home[:-1])
+        with refused("out-of-range", "time is 1e+30"):
+            out.write(1e30, ARM.home)
+        for q in (ARM.home[:-1], [ARM.home, ARM.home]):
+            with pytest.raises(pz.ShapeError):
+                out.write(0.0, q)
     assert rows(file) == {}
 
 

@@ -3,10 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
-from poise import SE3, InvalidType, Model
+from poise import SE3, InvalidType, InvalidValue, Model, ShapeError
 from poise.extending import Array, ArrayLike, not_negative
+
+_LATEST: Final = 9e9
+"""The latest time [s]: files count nanoseconds in 64 bits."""
 
 
 class Recording(ABC):
@@ -23,10 +26,14 @@ class Recording(ABC):
     def write(self, time: float, q: ArrayLike) -> None:
         """The configuration q (nq,) at a time [s] since whatever the file's clock begins with.
 
-        Raises ShapeError, and ValueError for a time that is negative or not finite.
+        Raises ShapeError, and ValueError for a time that is negative, not finite or beyond 285 years.
         """
         not_negative("time", time)
+        if time > _LATEST:
+            raise InvalidValue("out-of-range", f"time is {time:g} s; it must be {_LATEST:g} s at most")
         q = self.model.check_q(q)
+        if q.ndim != 1:
+            raise ShapeError(f"q must have shape ({self.model.nq},), one configuration at a time, got {q.shape}")
         self._add(time, q, self.model.poses(q, self.frames))
 
     @abstractmethod
