@@ -240,6 +240,7 @@ def test_tables_of_apdm_have_a_column_for_each_number(tmp_path: Path) -> None:
         (APDM.replace("Orientation/Z", "Orientation/W"), "a.csv", "there is no column 'Lumbar/Orientation/Z'"),
         (APDM.replace("128", ""), "a.csv", "says no Sample Rate"),
         (APDM[: APDM.index("0,9")], "a.csv", "there is no frame"),
+        (APDM + "9" * 140_000, "a.csv", "it is no table"),
         (SEVENTH.replace("Format=7", "Format=5"), "a.csv", "it is APDM's Format=5, and of those Format=7 is read"),
         (SEVENTH.replace("S,X", "W,X"), "a.csv", "no column of the second line is an Orientation"),
         ("Format=7\n,Orientation\n,S,X,Y,Z\n", "a.csv", "no column of the second line is an Orientation"),

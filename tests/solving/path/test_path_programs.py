@@ -144,6 +144,9 @@ def test_what_a_program_has_no_place_for_is_refused(path: pz.JointPath, tmp_path
         path.save(tmp_path / "seam.txt")
     with refused("wrong-format", "'my seam'", "letter"):
         path.save(tmp_path / "my seam.script")
+    for name in ("while.script", "Module.mod", "PTP.src"):
+        with refused("wrong-format", "a word of its language"):
+            path.save(tmp_path / name)
     seven = pz.solve_path(PANDA, pz.PoseTask("panda_hand"), across(5))
     for suffix in (".script", ".mod", ".src"):
         with refused("not-supported", "six joints", "panda_joint7"):

@@ -21,6 +21,19 @@ _SIX: Final = 6
 """Joints of the arms that URScript, RAPID and KRL are for."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,23}")
 """What the three take as the name of a program: that of the file, in as many letters as KRL has."""
+_TAKEN: Final = {
+    ".script": "and break continue def elif else end false for global if local not or pass return sec thread true "
+    "while xor",
+    ".mod": "alias and backward case connect const default div do else elseif endfor endfunc endif endmodule endproc "
+    "endrecord endtest endtrap endwhile error exit false for from func goto if inout local mod module nostepin not "
+    "noview or pers proc raise readonly record retry return step sysmodule test then to trap true trynext undo var "
+    "viewonly while with xor",
+    ".src": "and b_and b_exor b_not b_or bool brake case char circ const continue decl def default deffct else end "
+    "enddat endfct endfor endif endloop endspline endswitch endwhile enum exit exor ext extfct false for frame global "
+    "goto halt if import int interrupt is lin loop not or ptp real repeat return signal spline struc switch then to "
+    "trigger true until wait while",
+}
+"""What is a word of its language already: as a name of a program no controller takes it."""
 _APPROACH: Final = 0.1
 """How fast URScript goes to the first row [rad/s], and the share of its speeds at which KRL does."""
 
@@ -85,6 +98,11 @@ def save(path: Any, file: str | os.PathLike[str], dt: float | None) -> None:
             "wrong-format",
             f"{place.name} names the program {place.stem!r}, and a controller takes up to 24 letters, digits and _, "
             "the first a letter: give the file such a name",
+        )
+    if program.six and place.stem.lower() in _TAKEN[kind].split():
+        raise InvalidValue(
+            "wrong-format",
+            f"{place.name} names the program {place.stem!r}, a word of its language: give it another name",
         )
     lines = program.write(_rows(path, place, program, dt), place.stem)
     write_whole(file, "\n".join(lines) + "\n")

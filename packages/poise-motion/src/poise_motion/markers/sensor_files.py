@@ -124,7 +124,10 @@ def read_apdm(file: Path, rate: float | None) -> tuple[list[str], Array, Array, 
 
     With `Format=7` its times are those of its first column, unless a `rate` is given.
     """
-    table = list(csv.reader(text_lines(file)))
+    try:
+        table = list(csv.reader(text_lines(file)))
+    except csv.Error as error:
+        raise ModelError(f"it is no table: {error}", file=str(file)) from None
     seventh = bool(table and table[0]) and table[0][0].strip().startswith("Format=")
     names, places, begin = _seventh(table, file) if seventh else _labelled(table, file)
     if rate is None and not seventh:
