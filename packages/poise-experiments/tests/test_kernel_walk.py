@@ -131,3 +131,20 @@ def test_rotations_are_ways_as_well() -> None:
     assert way is not None
     assert np.array_equal(way[[0, -1]], [q0, q1])
     assert clearance(fine(body, way, 200)).min() >= 0.0
+
+
+@pytest.mark.parametrize("room", [0.0, 1e-9, 1e-4])
+def test_what_stands_at_its_least_distance_gets_away(room: float) -> None:
+    """As an answer of `solve` with the same limit does, beside a wall and a floor."""
+    body = flyer()
+    walls = pz.World({"wall": pz.Box(pz.SE3.from_parts([1.0, 0.0, 0.0]), [1.0, 8.0, 8.0])})
+    walls.add("floor", pz.HalfSpace([0.0, 0.0, -0.5], [0.0, 0.0, 1.0]))
+    keep = pz.CollisionLimit(walls, min_distance=0.02)
+    clearance = Clearance(body, keep)
+    q0, q1 = body.neutral.copy(), body.neutral.copy()
+    q0[:3], q1[:3] = [0.13 - room, 0.0, -0.43 + room], [-0.5, 0.5, 0.2]
+    assert walk(body, clearance, q0, q1).straight() is not None
+    assert walk(body, clearance, q1, q0).straight() is not None
+    path = pz.plan(body, pz.PostureTask(tolerance=1e-6), [q1], q0=q0, limits=[keep])
+    assert path.success, path.explain()
+    assert clearance(fine(body, path.q, 20)).min() > -1e-9

@@ -33,6 +33,7 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load_pack, packs, sqrt, store_pack
 from poise.kernels.machine.layout import BOX, CYLINDER, FRAME, HULL, PRISMATIC, REVOLUTE, WIDTH
 from poise.kernels.machine.views import flat, section
+from poise.kernels.rows.rounding import ROUNDING
 
 LEAST, LOOKS, BLOCKER, SEED, DRAWN, CUTS, COUNT = range(7)
 """Numbers of the head: the least distance that is asked for [m], looks that are left, the pair that was in the way
@@ -49,9 +50,9 @@ _FIRST, _MOST = 0.5, 256
 """Length of the first parts of a way, at most [rad and m], and how many there are, at most."""
 RESERVE = 5e-4
 """What may be lost between two looks [m]."""
-_CLEAR, _OPEN, _SHORT, _BLOCKED = range(4)
-"""What a look says of a pair: it is apart on all of the part, it is apart at the look, it lacks some of the reserve, it
-is too near."""
+_CLEAR, _OPEN, _CLOSE, _SHORT, _BLOCKED = range(5)
+"""What a look says of a pair: it is apart on all of the part, it is apart at the look, either while it lacks some of
+the reserve, it is too near."""
 
 
 def buffer_size(nv: int, movers: int, count: int) -> int:
@@ -91,11 +92,12 @@ def is_free(s, x, joints, buffer, q0, q1):
         for k in range(begin, end):
             pair = int(pairs[k])
             said = _look(s, x, buffer, pair // total, pair % total, half)
-            if said == _SHORT and _gives_way(s, x, joints, buffer, q0, q1, pair // total, pair % total):
-                said = _OPEN
+            short = _CLOSE <= said <= _SHORT
+            if short and _gives_way(s, x, joints, buffer, q0, q1, pair // total, pair % total):
+                said = _CLEAR if said == _CLOSE else _OPEN
                 move(joints, q0, step, middle, x.q)
                 place_movers(s, x)
-            if said >= _SHORT:
+            if said >= _CLOSE:
                 buffer[BLOCKER] = pairs[k]
                 return False
             if said == _OPEN:
@@ -207,8 +209,10 @@ def _look(s, x, buffer, i, j, half):
         if lower >= low:
             return _OPEN if lower < least + far + girths and far > RESERVE else _CLEAR
     distance = distance_between(s, x, i, j, least + max(far, RESERVE))
+    if not distance >= least:
+        return _BLOCKED
     if not distance >= least + RESERVE:
-        return _SHORT if distance >= least else _BLOCKED
+        return _CLOSE if far <= max(distance - least, ROUNDING) else _SHORT
     return _OPEN if distance < least + far and far > RESERVE else _CLEAR
 
 
