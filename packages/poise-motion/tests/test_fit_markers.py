@@ -351,6 +351,7 @@ def test_loops_that_are_open_are_told_and_a_start_is_closed_as_at_home() -> None
         ({"coordinates": {"knee": 1.0}, "values": {"knee": [1.0, 2.0]}}, "must be a number, or one a frame, (60,)"),
         ({"coordinates": {"knee": 1.0}, "values": {"knee": 1e200}}, "values['knee'] go to 1e+200"),
         ({"q0": [1.0]}, "q0"),
+        ({"q0": [[0.0] * 8] * 2}, "q0 must be one configuration"),
         ({"q0": [1e200] * 8}, "q0[0], 'px', is 1e+200"),
         ({"up": "x"}, "up is 'x'"),
         ({"threads": 0}, "threads is 0"),

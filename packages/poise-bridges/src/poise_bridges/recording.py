@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Final, Self
 
-from poise import SE3, InvalidType, InvalidValue, Model, ShapeError
+from poise import SE3, InvalidType, InvalidValue, Model
 from poise.extending import Array, ArrayLike, not_negative
 
 _LATEST: Final = 9e9
@@ -31,9 +31,7 @@ class Recording(ABC):
         not_negative("time", time)
         if time > _LATEST:
             raise InvalidValue("out-of-range", f"time is {time:g} s; it must be {_LATEST:g} s at most")
-        q = self.model.check_q(q)
-        if q.ndim != 1:
-            raise ShapeError(f"q must have shape ({self.model.nq},), one configuration at a time, got {q.shape}")
+        q = self.model.check_one_q(q)
         self._add(time, q, self.model.poses(q, self.frames))
 
     @abstractmethod

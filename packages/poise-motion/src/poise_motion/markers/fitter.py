@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 
 from poise import SO3, Model, ShapeError
-from poise.extending import Array, ArrayLike, finite, with_holes
+from poise.extending import Array, ArrayLike, with_holes
 from poise.quaternions import quaternion_matrix
 from poise_motion.markers.markers import near
 from poise_motion.markers.off import ARM, offs, root_mean_square
@@ -84,7 +84,7 @@ class MarkerFitter:
         if q0 is not None:
             descent = self._plan.descent
             nothing = np.full((1, descent.width), np.nan)
-            start = np.array(finite("q0", q0, self._plan.model.nq))
+            start = np.array(self._plan.model.check_one_q(q0, "q0"))
             descent.follow(nothing, self._aims, self._path, self._found, self._answers, start, 0)
             self._answers[:] = 0.0  # no step was to be taken
 

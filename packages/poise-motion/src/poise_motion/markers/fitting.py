@@ -8,7 +8,7 @@ from typing import TypeVar, overload
 import numpy as np
 
 from poise import InvalidType, InvalidValue, Model
-from poise.extending import Array, ArrayLike, WorkQueue, a_model, cores, finite, one_of, whole
+from poise.extending import Array, ArrayLike, WorkQueue, a_model, cores, one_of, whole
 from poise_motion.markers.fit import MarkerFit
 from poise_motion.markers.ik_setup import IkSetup
 from poise_motion.markers.markers import Markers
@@ -168,7 +168,7 @@ def _fit_all(
         one_of("up", up, ("y", "z"))
     if threads is not None:
         whole("threads", threads, least=1)
-    start = None if q0 is None else np.array(finite("q0", q0, a_model(model).nq))
+    start = None if q0 is None else np.array(a_model(model).check_one_q(q0, "q0"))
     plans: dict[tuple[tuple[str, ...], ...], Plan] = {}
     aims = list[Array]()
     if stated is not None:
