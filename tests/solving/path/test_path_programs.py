@@ -158,3 +158,25 @@ def test_what_a_program_has_no_place_for_is_refused(path: pz.JointPath, tmp_path
     with refused("not-positive", "dt"):
         path.save(tmp_path / "seam.yaml", dt=0.0)
     assert {file.name for file in tmp_path.iterdir()} == {"seam.yaml"}
+
+
+def test_a_joint_that_moves_in_a_later_part_is_not_left_out(tmp_path: Path) -> None:
+    hand, places = pz.PositionTask("panda_hand"), across(6)[:, :3]
+    first = pz.solve_path(PANDA, hand, places[:3], still="panda_joint1", acceleration=5.0)
+    first.save(tmp_path / "first.script")
+    moved = first.q[-1] + 0.1 * np.eye(PANDA.nq)[0]
+    both = first.then(pz.plan(PANDA, pz.PostureTask(moved), [moved], q0=first.q[-1], acceleration=5.0))
+    assert both.success
+    with refused("not-supported", "7 joints", "panda_joint1"):
+        both.save(tmp_path / "both.script")
+
+
+def test_names_of_joints_are_quoted(tmp_path: Path) -> None:
+    b = pz.ModelBuilder("odd")
+    for k, name in enumerate(('a"b', "a\\b", "a: b")):
+        b.joint(name, "revolute", parent=f"l{k}", child=f"l{k + 1}", limits=(-1.0, 1.0), velocity=1.0)
+    model = b.build()
+    target = np.full(3, 0.5)
+    path = pz.plan(model, pz.PostureTask(target), [target], q0=model.home, acceleration=5.0)
+    path.save(tmp_path / "odd.yaml")
+    assert yaml.safe_load((tmp_path / "odd.yaml").read_text())["joint_names"] == list(model.coordinates)

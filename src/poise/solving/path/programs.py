@@ -4,6 +4,7 @@ Rows are the motion itself, evenly in time, so a program says no more than where
 of joints are the model's: a file whose joints count from elsewhere than the controller does gives another motion.
 """
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -36,6 +37,8 @@ _TAKEN: Final = {
 """What is a word of its language already: as a name of a program no controller takes it."""
 _APPROACH: Final = 0.1
 """How fast URScript goes to the first row [rad/s], and the share of its speeds at which KRL does."""
+_RESTS: Final = 1e-6
+"""How far a joint may move that stands still: where paths are joined, the next one may begin so far away [rad or m]."""
 
 
 class Rows(NamedTuple):
@@ -62,10 +65,11 @@ class Rows(NamedTuple):
 
     def head(self, unit: str) -> str:
         """What a reader of the file is to know."""
-        return (
+        told = (
             f"{self.name}: {len(self.joints)} joints in {unit}, in the order {', '.join(self.joints)}; "
             f"{len(self.times)} rows, {self.times[-1]:.6g} s in all"
         )
+        return " ".join(told.split())
 
 
 class Program(NamedTuple):
@@ -129,7 +133,10 @@ def _rows(path: Any, file: Path, program: Program, dt: float | None) -> Rows:
     if not path.success:
         raise InvalidValue("inconsistent", f"the path is not written to {file.name}: {path.explain()}")
     model = path.model
-    joints = [joint for joint in model.joints if joint.nq and not (program.six and joint.name in model.still)]
+    held = {
+        name for name in model.still if program.six and np.ptp(path.q[:, model.index(name)], axis=0).max() <= _RESTS
+    }
+    joints = [joint for joint in model.joints if joint.nq and joint.name not in held]
     several = [joint.name for joint in joints if joint.nq > 1]
     if several:
         raise InvalidValue(
@@ -170,7 +177,9 @@ def _flow(value: Any) -> str:
     """A list or a mapping in one line of YAML."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {x}" for key, x in value.items()) + "}"
-    return "[" + ", ".join(f'"{x}"' if isinstance(x, str) else repr(x + 0.0) for x in value) + "]"
+    return (
+        "[" + ", ".join(json.dumps(x, ensure_ascii=False) if isinstance(x, str) else repr(x + 0.0) for x in value) + "]"
+    )
 
 
 def _urscript(rows: Rows, name: str) -> Iterator[str]:
