@@ -181,3 +181,21 @@ def floating() -> pz.Model:
     b.joint("base", "floating", parent="ground", child="body")
     b.mass("body", 1.0)
     return b.build()
+
+
+def test_given_times_that_are_just_enough_are_enough_between_looks() -> None:
+    """The peak of what a joint gives lies anywhere in a step."""
+    rng, limit = np.random.default_rng(8), pz.TorqueLimit(LIMITS)
+    rows = np.linspace([0.0, -1.0, 1.0], [1.0, -0.5, 0.5], 8)
+    rows = ARM.clip(rows + np.cumsum(rng.normal(scale=0.1, size=rows.shape), axis=0))
+    rows[4] = rows[3]
+    low, high = 0.05, 1.0
+    for _ in range(12):
+        dt = 0.5 * (low + high)
+        path = pz.solve_path(ARM, pz.PostureTask(tolerance=1e-6), [rows], limits=[limit], dt=dt)
+        if not path.success:
+            low = dt
+            continue
+        high = dt
+        assert shares(path, limit).max() <= 1.0 + 1e-4
+    assert high < 1.0

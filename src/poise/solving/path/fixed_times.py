@@ -18,8 +18,10 @@ from poise.solving.path.trajectory import Trajectory
 from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.status import Status
 
-_LOOKS: Final = 17
-"""So often a step that is bent is looked at."""
+_LOOKS, _ALL_LOOKS = 17, 129
+"""So often a step that is bent is looked at, and where nothing is beyond its limit and something near to it."""
+_NEAR: Final = 0.99
+"""Share of a limit from which on it may be broken between two looks."""
 _LOOP_SLACK: Final = 1.0 + 1e-6
 """The same where loops are closed, which is to their tolerance."""
 _WORDS: Final = ("go at {} a second", "accelerate by {}", "jerk by {}")
@@ -81,7 +83,14 @@ def too_fast(trajectory: Trajectory, rates: Rates, loops: Loops | None) -> list[
     """The steps of a motion with a row at each of its times on which something is beyond its limit, the first each."""
     if len(trajectory.curve.starts) < 2 or not trajectory.duration > 0.0:
         return []
-    model, looks = trajectory.curve.model, _LOOKS if rates.smooth or rates.tools else 2
+    bends = rates.smooth or bool(rates.tools)
+    out, nearest = _seen(trajectory, rates, loops, _LOOKS if bends else 2)
+    return _seen(trajectory, rates, loops, _ALL_LOOKS)[0] if bends and not out and nearest > _NEAR else out
+
+
+def _seen(trajectory: Trajectory, rates: Rates, loops: Loops | None, looks: int) -> tuple[list[PathFailure], float]:
+    """The same of so many looks at each step, and the largest share of a limit."""
+    model, nearest = trajectory.curve.model, 0.0
     gaps = np.diff(trajectory.t)
     t = looked_at(trajectory, looks)
     kinds = [
@@ -98,6 +107,7 @@ def too_fast(trajectory: Trajectory, rates: Rates, loops: Loops | None) -> list[
     for k in range(len(gaps)):
         for found, most, words in kinds:
             share = np.abs(found[k]) / most
+            nearest = max(nearest, float(share.max(initial=0.0)))
             if share.max(initial=0.0) > SLACK:
                 at, j = np.unravel_index(share.argmax(), share.shape)
                 size = words.format(f"{abs(found[k, at, j]):.4g}")
@@ -105,6 +115,7 @@ def too_fast(trajectory: Trajectory, rates: Rates, loops: Loops | None) -> list[
                 break
         else:
             more = float(loop_strain.reshape(len(gaps), looks)[k].max())
+            nearest = max(nearest, more, *(float(x[k].max(initial=0.0)) for x in (lengths, heavy)))
             if lengths[k].max(initial=0.0) > SLACK:
                 reason = _too_long(rates, names, lengths[k].max(axis=0))
             elif more > _LOOP_SLACK:
@@ -115,7 +126,7 @@ def too_fast(trajectory: Trajectory, rates: Rates, loops: Loops | None) -> list[
             else:
                 continue
         out.append(PathFailure(k + 1, Status.TOO_FAST, reason))
-    return out
+    return out, nearest
 
 
 def _too_long(rates: Rates, names: list[str], lengths: Array) -> str:
