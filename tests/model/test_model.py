@@ -77,6 +77,19 @@ def test_difference_takes_back_what_integrate_did(data: st.DataObject) -> None:
     np.testing.assert_allclose(model.difference(q, model.integrate(q, v)), v, rtol=0, atol=1e-12)
 
 
+def test_batches_that_do_not_go_together_are_refused_by_their_shapes() -> None:
+    model = hand()
+    q, v = np.tile(model.home, (3, 1)), np.zeros((2, model.nv))
+    with pytest.raises(ShapeError, match=r"q of shape \(3, \d\), v of shape \(2, \d\) do not go together"):
+        model.integrate(q, v)
+    with pytest.raises(ShapeError, match=r"q0 .* do not go together"):
+        model.difference(q, q[:2])
+    with pytest.raises(ShapeError, match=r"velocity .* do not go together"):
+        model.inverse_dynamics(q, v, v[:1])
+    assert model.integrate(q, v[:1]).shape == q.shape
+    assert model.difference(q, q[0]).shape == (3, model.nv)
+
+
 @often
 @given(st.data())
 def test_no_velocity_leads_nowhere_and_back_again_undoes(data: st.DataObject) -> None:

@@ -149,6 +149,15 @@ def _shape(tail: tuple[int, ...]) -> str:
     return f"({', '.join(map(str, tail))}{',' if len(tail) == 1 else ''})"
 
 
+def batch_of(**rows: Array) -> tuple[int, ...]:
+    """The batch axes that arrays (..., numbers) have together; raises ShapeError where they do not fit."""
+    try:
+        return np.broadcast_shapes(*(each.shape[:-1] for each in rows.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} of shape {each.shape}" for name, each in rows.items())
+        raise ShapeError(f"{shapes} do not go together: give as many rows of each, or one") from None
+
+
 def one_number(name: str, value: ArrayLike) -> float:
     """One number, bare or alone in a list; raises ShapeError naming the argument."""
     array = numbers(name, value, "one number")

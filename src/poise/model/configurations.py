@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
-from poise.common.checks import finite, numbers, refuse_masked
+from poise.common.checks import batch_of, finite, numbers, refuse_masked
 from poise.common.errors import InvalidValue, JointNotFound, ModelError, ShapeError, nearest_names
 from poise.kernels.machine.layout import SHORTEST
 from poise.model.followers import followed, range_left
@@ -220,9 +220,12 @@ class ConfigurationSpace:
         return found
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """(..., nq) where the velocity `v` (..., nv) leads from `q` (..., nq) in unit time."""
+        """(..., nq) where the velocity `v` (..., nv) leads from `q` (..., nq) in unit time.
+
+        Raises ShapeError for batches that do not go together.
+        """
         start, step = self.check_q(q), self.check_v(v)
-        batch = np.broadcast_shapes(start.shape[:-1], step.shape[:-1])
+        batch = batch_of(q=start, v=step)
         out = np.array(np.broadcast_to(start, (*batch, self.nq)))
         step = np.broadcast_to(step, (*batch, self.nv))
         at_q, at_v = self._plain
@@ -237,7 +240,10 @@ class ConfigurationSpace:
 
         Angles differ as numbers, without wrapping; quaternions take the shorter way round.
         """
-        a, b = np.broadcast_arrays(self.check_q(q0, "q0"), self.check_q(q1, "q1"))
+        a, b = self.check_q(q0, "q0"), self.check_q(q1, "q1")
+        if a.shape != b.shape:
+            batch_of(q0=a, q1=b)
+            a, b = np.broadcast_arrays(a, b)
         out = np.zeros((*a.shape[:-1], self.nv))
         at_q, at_v = self._plain
         out[..., at_v] = b[..., at_q] - a[..., at_q]

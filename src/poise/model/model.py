@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
 from poise.common.cached import cached_property
-from poise.common.checks import not_negative
+from poise.common.checks import batch_of, not_negative
 from poise.common.errors import FrameNotFound, InvalidType, InvalidValue, NameNotFound
 from poise.model.configurations import ConfigurationSpace
 from poise.model.frame import WORLD, Frame
@@ -317,7 +317,7 @@ class Model(ConfigurationSpace):
         from poise.model.dynamics import motion_torques
 
         at, v, a = self.check_q(q), self.check_v(velocity, "velocity"), self.check_v(acceleration, "acceleration")
-        shape = np.broadcast_shapes(at.shape[:-1], v.shape[:-1], a.shape[:-1])
+        shape = batch_of(q=at, velocity=v, acceleration=a)
         rows = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (at, v, a)]
         moved = motion_torques(self, *rows).reshape(*shape, self.nv)
         return moved + self.gravity_torques(at, wrenches=wrenches, gravity=gravity)
