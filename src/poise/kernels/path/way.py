@@ -11,11 +11,11 @@ from poise.kernels.path.trees import NODES, grow
 
 @entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, REALS)
 def is_free_between(scene, work, routines, joints, buffer, ends):
-    """Whether the straight way between two configurations `ends` (2 x nq) is free."""
+    """1 where the straight way between two configurations `ends` (2 x nq) is free, else 0: a library gives numbers."""
     s = problem_at(scene)
     x = narrow(s, work, routines)
     nq = len(x.q)
-    return is_free(s, x, joints, buffer, section(ends, 0, nq), section(ends, nq, nq))
+    return 1 if is_free(s, x, joints, buffer, section(ends, 0, nq), section(ends, nq, nq)) else 0
 
 
 @entry_point(WHOLE, WHOLE, WHOLE, REALS, REALS, REALS, REALS, REALS)
