@@ -41,11 +41,14 @@ class Clearance(OnTheWay):
             return
         idle = cached(model, (Clearance, limit), list[Scene])
         try:
-            scene = idle.pop()
+            scene: Scene | None = idle.pop()
+        except IndexError:  # another thread may have been faster than a look at the length
+            scene = None
+        if scene is None:
+            scene = limit.scene(model)
+        else:
             scene.sync()
             scene.forget()
-        except IndexError:
-            scene = limit.scene(model)
         try:
             yield Clearance(model, limit, scene)
         finally:
