@@ -65,7 +65,8 @@ def test_a_batch_moves_them_and_is_another_job_with_others(tmp_path: Path, capsy
         assert "for another job" in capsys.readouterr().err
     dear = tmp_path / "dear.parquet"
     assert main([*command[:-3], str(dear), "--joint-costs", "panda_joint1=20"]) == 0
-    q = np.array(parquet.read_table(dear).select([f"q_{name}" for name in ARM.coordinates]).to_pandas())
+    table = parquet.read_table(dear)
+    q = np.column_stack([table[f"q_{name}"].to_numpy() for name in ARM.coordinates])
     for row, z in zip(q, (0.5, 0.49), strict=True):
         alone = pz.solve(ARM, pz.PositionTask("panda_hand", (*PLACE[:2], z)), joint_costs={"panda_joint1": 20.0})
         assert row == pytest.approx(alone.q, abs=1e-6)

@@ -33,7 +33,6 @@ from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import any_of, load_pack, packs, sqrt, store_pack
 from poise.kernels.machine.layout import BOX, CYLINDER, FRAME, HULL, PRISMATIC, REVOLUTE, WIDTH
 from poise.kernels.machine.views import flat, section
-from poise.kernels.rows.rounding import ROUNDING
 
 LEAST, LOOKS, BLOCKER, SEED, DRAWN, CUTS, COUNT = range(7)
 """Numbers of the head: the least distance that is asked for [m], looks that are left, the pair that was in the way
@@ -50,6 +49,8 @@ _FIRST, _MOST = 0.5, 256
 """Length of the first parts of a way, at most [rad and m], and how many there are, at most."""
 RESERVE = 5e-4
 """What may be lost between two looks [m]."""
+_ROUNDING = 1e-12
+"""A part along which two shapes lose no more than this brings them no nearer [m]."""
 _CLEAR, _OPEN, _CLOSE, _SHORT, _BLOCKED = range(5)
 """What a look says of a pair: it is apart on all of the part, it is apart at the look, either while it lacks some of
 the reserve, it is too near."""
@@ -212,7 +213,7 @@ def _look(s, x, buffer, i, j, half):
     if not distance >= least:
         return _BLOCKED
     if not distance >= least + RESERVE:
-        return _CLOSE if far <= max(distance - least, ROUNDING) else _SHORT
+        return _CLOSE if far <= max(distance - least, _ROUNDING) else _SHORT
     return _OPEN if distance < least + far and far > RESERVE else _CLEAR
 
 
