@@ -130,31 +130,21 @@ def nearest_points(first, second, vertices, numbers, n, below):
     `below` that: a plane between them, across the way of the search, shows it soon.
     """
     most = max(below, 0.0) + ROUNDING
-    count = _begin(first, second, vertices, numbers, n)
-    enough = _ENOUGH if count == 1 else _ENOUGH_AT_BOX
-    square, a, b, c, d = _nearest_of(numbers, count)
-    count = _keep(numbers, count, (a, b, c, d))
-    v = _weighted(numbers, count, 0)
+    count, square, v, enough = _begun(first, second, vertices, numbers, n)
     # v is the point of the simplex that is nearest to the origin; the set's support point against v bounds how much
     # nearer any point is: the search ends where that is nothing.
     for _ in range(_MOST):
         if count == 4 or square < TOUCH * TOUCH:
             return 0.0, _weighted(numbers, count, 3), _weighted(numbers, count, 6), n
-        at = SIMPLEX + count * CORNER
         along = _direction(numbers, count, v, square)
-        w = add_corner(first, second, vertices, numbers, at, opposite(along))
+        w = add_corner(first, second, vertices, numbers, SIMPLEX + count * CORNER, opposite(along))
         gap = dot(along, w)  # of the two planes across `along` that touch them, times its length
         if gap > 0.0 and gap * gap > most * most * dot(along, along):
             return NOTHING, v, v, n
-        gain = dot(along, minus(v, w))
-        if gain <= 0.0 or gain * gain <= enough * dot(along, along) * dot(w, w) or _is_known(numbers, count, w):
+        more, square, v = _nearer(numbers, count, square, v, enough, along, w)
+        if more == 0:
             break
-        size, a, b, c, d = _nearest_of(numbers, count + 1)
-        # Rounding: not nearer, or the new corner has no weight.
-        if not size <= square * _LEVEL or not (d if count == 3 else c if count == 2 else b) > 0.0:
-            break
-        square, count, enough = size, _keep(numbers, count + 1, (a, b, c, d)), _ENOUGH
-        v = _weighted(numbers, count, 0)
+        count, enough = more, _ENOUGH
     distance, along = sqrt(square), _direction(numbers, count, v, square)
     n = scaled(1.0 / sqrt(dot(along, along)), along)
     return distance, _weighted(numbers, count, 3), _weighted(numbers, count, 6), n
@@ -167,11 +157,7 @@ def bounds_between(first, second, vertices, numbers, n, low, high):
     The search of `nearest_points` ends as soon as it is known whether the distance is below `low`, above `high` or
     between.
     """
-    count = _begin(first, second, vertices, numbers, n)
-    enough = _ENOUGH if count == 1 else _ENOUGH_AT_BOX
-    square, a, b, c, d = _nearest_of(numbers, count)
-    count = _keep(numbers, count, (a, b, c, d))
-    v = _weighted(numbers, count, 0)
+    count, square, v, enough = _begun(first, second, vertices, numbers, n)
     for _ in range(_MOST):
         if count == 4 or square < TOUCH * TOUCH:
             return 0.0, 0.0, n
@@ -181,15 +167,37 @@ def bounds_between(first, second, vertices, numbers, n, low, high):
         lower, upper, n = dot(along, w) / length, sqrt(square), scaled(1.0 / length, along)
         if lower > high or upper < low or (lower >= low and upper <= high):
             return lower, upper, n
-        gain = dot(along, minus(v, w))
-        if gain <= 0.0 or gain * gain <= enough * dot(along, along) * dot(w, w) or _is_known(numbers, count, w):
+        more, square, v = _nearer(numbers, count, square, v, enough, along, w)
+        if more == 0:
             break
-        size, a, b, c, d = _nearest_of(numbers, count + 1)
-        if not size <= square * _LEVEL or not (d if count == 3 else c if count == 2 else b) > 0.0:
-            break
-        square, count, enough = size, _keep(numbers, count + 1, (a, b, c, d)), _ENOUGH
-        v = _weighted(numbers, count, 0)
+        count, enough = more, _ENOUGH
     return sqrt(square), sqrt(square), n
+
+
+@functools.partial(kernel, inline=True)
+def _begun(first, second, vertices, numbers, n):
+    """The simplex that a search begins with: how many corners it keeps, the square of its distance from the origin, its
+    point there, and what a new corner must promise."""
+    count = _begin(first, second, vertices, numbers, n)
+    enough = _ENOUGH if count == 1 else _ENOUGH_AT_BOX
+    square, a, b, c, d = _nearest_of(numbers, count)
+    count = _keep(numbers, count, (a, b, c, d))
+    return count, square, _weighted(numbers, count, 0), enough
+
+
+@functools.partial(kernel, inline=True)
+def _nearer(numbers, count, square, v, enough, along, w):
+    """The step of a search: the same of the simplex with a new corner w, the farthest against `along`; 0 corners where
+    that brings it no nearer."""
+    gain = dot(along, minus(v, w))
+    if gain <= 0.0 or gain * gain <= enough * dot(along, along) * dot(w, w) or _is_known(numbers, count, w):
+        return 0, square, v
+    size, a, b, c, d = _nearest_of(numbers, count + 1)
+    # Rounding: not nearer, or the new corner has no weight.
+    if not size <= square * _LEVEL or not (d if count == 3 else c if count == 2 else b) > 0.0:
+        return 0, square, v
+    count = _keep(numbers, count + 1, (a, b, c, d))
+    return count, size, _weighted(numbers, count, 0)
 
 
 @kernel
