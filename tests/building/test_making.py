@@ -266,6 +266,26 @@ def test_every_function_has_a_name_of_its_own() -> None:
     assert all(name.isidentifier() for name in names)
 
 
+def test_a_result_that_no_caller_would_get_is_refused() -> None:
+    """Numba's truth values and pairs would come through C as something else, or as nothing."""
+
+    def whether(x: float) -> bool:
+        return x > 0.0
+
+    def pair(x: float) -> tuple[float, float]:
+        return x, x
+
+    for function, told in ((whether, "bool"), (pair, "UniTuple")):
+        with pytest.raises(ValueError, match=rf"{function.__name__} returns {told}.*, or nothing"):
+            lower(function, (REAL,))
+
+    def double(x: float) -> float:
+        return 2.0 * x
+
+    assert lower(double, (REAL,)).kinds == "d d"
+    assert lower(lambda x: None, (REAL,)).kinds == "v d"
+
+
 @pytest.mark.parametrize("target", [target for name, target in TARGETS.items() if name.endswith("linux")])
 def test_objects_for_linux_call_memory_alone(target: Target) -> None:
     lowered = lower(solve_again, jit.SIGNATURES[solve_again])

@@ -3,13 +3,16 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from numba import types
+
 from poise.kernels.compiling.jit import dispatcher, typed
 from poise.kernels.compiling.numba_internals import linked, quickly
 from poise.kernels.compiling.types import TYPES
-from poise.kernels.machine.jit import kernel, plain, symbol
+from poise.kernels.machine.jit import kernel, name, plain, symbol
 from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, REAL, WHOLE, WIDE
 
 _NUMBERS: Final = {WHOLE: "i64", REAL: "double", PROBLEM_VIEW: "ptr"}
+_RESULTS: Final = {**{TYPES[kind]: _NUMBERS[kind] for kind in (WHOLE, REAL)}, types.none: None}
 _LETTERS: Final = {"i64": "q", "double": "d", "ptr": "p"}
 
 
@@ -27,12 +30,16 @@ class Lowered:
 
 
 def lower(function: Any, signature: tuple[str, ...]) -> Lowered:
-    """An entry point, or a routine, for these kinds of arguments."""
+    """An entry point, or a routine, for these kinds of arguments; raises ValueError for a result that is no number."""
     with quickly():
-        text, name, result = linked(dispatcher(kernel(plain(function))), typed(signature))
+        text, inner, result = linked(dispatcher(kernel(plain(function))), typed(signature))
     called = symbol(function, signature)
-    returned = next((_NUMBERS[kind] for kind in (WHOLE, REAL) if TYPES[kind] == result), None)
-    face, kinds = _face(called, name, signature, returned)
+    if result not in _RESULTS:
+        raise ValueError(
+            f"{name(function)} returns {result}, which is lost where a library is called: let it return a whole or a "
+            "real number, or nothing"
+        )
+    face, kinds = _face(called, inner, signature, _RESULTS[result])
     return Lowered(called, f"{text}\n{face}", kinds)
 
 

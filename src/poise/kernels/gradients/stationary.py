@@ -82,7 +82,6 @@ def contacts_at(address):
     for i in range(len(w.q)):
         w.q[i] = w.start[i]
     find_contacts(p, w, request)
-    return 0
 
 
 @entry_point(WHOLE)
