@@ -14,7 +14,7 @@ from support.refusals import refused
 import poise as pz
 from poise.common.array import Array
 from poise.kernels.rows.sums import ROUNDING
-from poise.solving.requirements.inequalities import LinearLimit
+from poise.solving.requirements.inequalities import LinearLimit, together
 
 PANDA, HAND = pz.load("panda"), pz.PoseTask("panda_hand")
 SUM = LinearLimit({"panda_joint2": 1.0, "panda_joint4": -1.0}, 2.0)
@@ -273,3 +273,18 @@ def test_a_step_that_begins_far_beyond_a_sum_says_how_far_it_is() -> None:
     for _ in range(60):
         q = tracker.step(q)
     assert "x0 and x1 are at their LinearLimit, 0.25" in tracker.explain()
+
+
+@pytest.mark.parametrize("some", [[0, 2, 5], [3, 4, 5, 7, 9], [8], [], list(range(12))])
+def test_what_limits_say_of_some_velocities_is_a_part_of_what_they_say_of_all(some: list[int]) -> None:
+    model = pz.load("g1", base="floating")
+    first, second, third = [joint.name for joint in model.joints if joint.speeds][-3:]
+    limits: list[Any] = [
+        pz.VelocityLimit({first: 2.0}), pz.AccelerationLimit({second: 3.0}), pz.JerkLimit({third: 40.0}),
+        pz.TwistLimit(1.0, 2.0), pz.LinearLimit({first: 1.0, third: -0.5}, 1.0), pz.ToolSpeedLimit(linear=0.5),
+    ]  # fmt: skip
+    some = [*some, model.nv - 1]
+    part, asked = together(model, range(model.nv), limits, 0.1).of(some), together(model, some, limits, 0.1)
+    for name in ("changes", "rows", "most", "accelerations", "jerks"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(asked, name), err_msg=name)
+    assert (part.twists, part.tools) == (asked.twists, asked.tools)

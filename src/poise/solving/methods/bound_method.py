@@ -88,8 +88,8 @@ def bound_method(
         sections["delegated"] = joined(DELEGATED, [[k] for k in delegated], [[1.0 / x] for x in scales])
         rows["delegated_step"] = len(problem.velocities)
         parts.append("propose")
-    collected = together(model, problem.velocities, also, None if dt is None else dt / updates)
-    sums = together(model, range(model.nv), also, None if dt is None else dt / updates)
+    of_all = together(model, range(model.nv), also, None if dt is None else dt / updates)
+    collected = of_all.of(problem.velocities)
     rates = () if dt is None else rates_of(model, problem, collected, dt, updates)
     range_tasks = ranges(tasks) if keep_constraints else ()
     inequality_rows = sum(task.inequality_rows for task in range_tasks)
@@ -114,7 +114,7 @@ def bound_method(
         **_settings(method, way),
         "speeds": collected.changes * (updates if has_rates else 1),
         "twists": joined(TWIST, [t[:2] for t in collected.twists], [t[2:] for t in collected.twists]),
-        "inequalities": np.column_stack([by_places(model, sums.rows), sums.most]).ravel(),
+        "inequalities": np.column_stack([by_places(model, of_all.rows), of_all.most]).ravel(),
         "posture": _rest_posture(model, method),
         "bounds": np.column_stack([model.lower[places], model.upper[places]]).ravel(),
         "plan": plan.numbers,

@@ -71,6 +71,21 @@ class Inequalities:
     torques: tuple[Torques, ...] = ()
     """What joints may give along a timed path."""
 
+    def of(self, velocities: Sequence[int]) -> "Inequalities":
+        """The same of some of its velocities, in ascending order."""
+        some, twists = list(velocities), list[tuple[int, int, float]]()
+        for first, count, most in self.twists:
+            places = [a for a, v in enumerate(some) if first <= v < first + count]
+            if places:
+                twists.append((places[0], len(places), most))
+        accelerations, jerks = (
+            None if most is None else _tightest(len(some), [most[some]]) for most in (self.accelerations, self.jerks)
+        )
+        return replace(
+            self, changes=self.changes[some], rows=self.rows[:, some], accelerations=accelerations, jerks=jerks,
+            twists=tuple(twists),
+        )  # fmt: skip
+
 
 class Limit(Protocol):
     """One kind of limit."""
