@@ -41,8 +41,8 @@ def test_toml_and_json_say_the_same(tmp_path: Path) -> None:
         priority = 1
         """
     )
-    one = read_tasks(toml, ARM)
-    two = read_tasks(written(tmp_path, POSE | {"position_weight": [1, 1, 0], "priority": 1}), ARM)
+    one = read_tasks(toml).tasks(ARM)
+    two = read_tasks(written(tmp_path, POSE | {"position_weight": [1, 1, 0], "priority": 1})).tasks(ARM)
     wanted = pz.PoseTask(
         "panda_hand",
         pz.SE3.from_xyz_rpy([0.4, 0.1, 0.5], [3.14159, 0, 0]),
@@ -54,7 +54,7 @@ def test_toml_and_json_say_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["PoseTask", "pose_task", "pose-task", "pose task", "pose", "Pose"])
 def test_a_task_may_be_called_by_its_class_or_in_plain_words(kind: str, tmp_path: Path) -> None:
-    (task,) = read_tasks(written(tmp_path, POSE | {"kind": kind}), ARM)
+    (task,) = read_tasks(written(tmp_path, POSE | {"kind": kind})).tasks(ARM)
     assert type(task) is pz.PoseTask
 
 
@@ -75,7 +75,7 @@ def test_a_task_may_be_called_by_its_class_or_in_plain_words(kind: str, tmp_path
     ],
 )  # fmt: skip
 def test_fields_are_those_of_the_class(entry: dict[str, Any], task: pz.Task, tmp_path: Path) -> None:
-    (found,) = read_tasks(written(tmp_path, {"frame": "panda_hand"} | entry), ARM)
+    (found,) = read_tasks(written(tmp_path, {"frame": "panda_hand"} | entry)).tasks(ARM)
     assert isinstance(found, pz.Task)
     assert found.structure == task.structure
     assert np.array_equal(found.goal(found.target), task.goal(task.target))
@@ -88,9 +88,8 @@ def test_tasks_without_a_frame_are_read_likewise(tmp_path: Path) -> None:
             {"kind": "JointCouplingTask", "coefficients": {"panda_joint1": 1, "panda_joint3": -1}, "target": 0.1},
             {"kind": "PostureTask", "target": "ready", "weight": [1, 1, 1, 1, 1, 1, 0]},
             {"kind": "posture", "target": {"panda_joint1": 0.5}},
-        ),
-        ARM,
-    )
+        )
+    ).tasks(ARM)
     assert repr(coupling) == repr(pz.JointCouplingTask({"panda_joint1": 1.0, "panda_joint3": -1.0}, 0.1))
     assert isinstance(posture, pz.PostureTask)
     assert np.array_equal(posture.target, ARM.postures["ready"])
@@ -101,7 +100,7 @@ def test_every_public_task_can_be_named(tmp_path: Path) -> None:
     for name in pz.__all__:
         if name.endswith("Task") and name != "Task":
             with refused("unknown-name", f"tasks[0] ({name})", "'zzz'"):
-                read_tasks(written(tmp_path, {"kind": name, "zzz": 1}), ARM)
+                read_tasks(written(tmp_path, {"kind": name, "zzz": 1})).tasks(ARM)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
-"""`--use`, `--still` and `--joint-costs`: the same answers as those of the library's arguments."""
+"""`--use`, `--still` and `--joint-costs`, and the same in files: the answers of the library's arguments."""
 
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,8 +74,82 @@ def test_a_batch_moves_them_and_is_another_job_with_others(tmp_path: Path, capsy
 
 
 @pytest.mark.parametrize(
+    ("said", "options"),
+    [
+        ({"still": ["panda_joint1", "panda_joint7"]}, TWO),
+        ({"still": "panda_joint1"}, ["--still", "panda_joint1"]),
+        ({"use": ["panda_link5"], "still": ["panda_joint2"]}, ["--use", "panda_link5", "--still", "panda_joint2"]),
+        (
+            {"joint_costs": {"panda_joint1": 20, "panda_joint2": 5.0}},
+            ["--joint-costs", "panda_joint1=20,panda_joint2=5"],
+        ),
+        (
+            {"still": ["panda_joint7"], "joint_costs": {"panda_joint1": 20.0}},
+            ["--still", "panda_joint7", "--joint-costs", "panda_joint1=20"],
+        ),
+    ],
+)
+def test_a_file_of_tasks_says_the_same(
+    said: dict[str, Any], options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = solved(capsys, *options)
+    for k, word in enumerate(said):  # each word may stand in the file or be an option
+        file = tmp_path / f"{k}.json"
+        task = {"kind": "position", "frame": "panda_hand", "target": PLACE}
+        file.write_text(json.dumps({word: said[word], "tasks": [task]}))
+        others = options[2 * (1 - k) :][:2] if len(said) > 1 else []
+        assert main(["solve", "panda", "--tasks", str(file), *others, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["q"] == both
+    (tmp_path / "line.csv").write_text(LINE)
+    followed = {"tasks": [{"kind": "position", "frame": "panda_hand"}]}
+    (tmp_path / "follow.json").write_text(json.dumps(said | followed))
+    command = ["track", "panda", str(tmp_path / "line.csv"), "--dt", "0.01", "--json"]
+    assert main([*command, "--tasks", str(tmp_path / "follow.json")]) == 0
+    led = json.loads(capsys.readouterr().out)["q"]
+    assert main([*command, "--frame", "panda_hand", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["q"] == led
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ('still = ["panda_joint9"]', [], "tasks.toml: panda has no joint 'panda_joint9'"),
+        ('use = ["panda_joint1"]\nstill = ["panda_joint1"]', [], "tasks.toml: with use=['panda_joint1']"),
+        ("use = []", [], "tasks.toml: with use=[]"),
+        ("still = 3", [], "tasks.toml: still must name joints"),
+        ("joint_costs = {panda_joint1 = 0}", [], "tasks.toml: joint_costs['panda_joint1'] is 0"),
+        ('joint_costs = ["panda_joint1"]', [], "tasks.toml: joint_costs must name joints"),
+        ('still = ["panda_joint1"]', ["--still", "panda_joint2"], "--still and "),
+        ("joint_costs = {panda_joint1 = 2}", ["--joint-costs", "panda_joint2=2"], "both say joint_costs"),
+        ('stil = ["panda_joint1"]', [], "did you mean 'still'?"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_with_its_place(
+    text: str, options: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "tasks.toml"
+    task = '\n[[tasks]]\nkind = "position"\nframe = "panda_hand"\ntarget = [0.4, 0.1, 0.5]\n'
+    file.write_text(text + task)
+    assert main(["solve", "panda", "--tasks", str(file), *options]) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_a_word_of_the_whole_file_in_a_task_is_told_its_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "tasks.toml"
+    file.write_text('[[tasks]]\nkind = "position"\nframe = "panda_hand"\nstill = ["panda_joint1"]\n')
+    assert main(["solve", "panda", "--tasks", str(file)]) == 1
+    assert "(PositionTask) has no field 'still', which is of the whole file: write it before" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
+        (["--still"], "--still names no joint: name some, as in --still panda_joint1, or leave it out"),
+        (["--use"], "--use names no joint"),
+        (["--still", ","], "--still names no joint"),
+        (["--joint-costs"], "--joint-costs names no joint: name some, as in --joint-costs panda_joint1=10, or"),
         (["--still", "panda_joint9"], "'panda_joint9'"),
         (["--use", "panda_joint1", "--still", "panda_joint1"], "no joint of panda may move"),
         (["--joint-costs", "panda_joint1"], "--joint-costs are of the form name=value, got 'panda_joint1'"),

@@ -8,6 +8,7 @@ from tyro.conf import Positional, arg
 from tyro.constructors import PrimitiveConstructorSpec
 
 if TYPE_CHECKING:
+    from poise.cli.task_file import TaskFile
     from poise.model.model import Model
     from poise.tasks.pose import PoseTask, PositionTask
 
@@ -108,21 +109,33 @@ class MovesSome(OfRobot):
     joint_costs: Annotated[tuple[str, ...] | None, arg(metavar="NAME=COST ...")] = None
     """What motion of joints costs beside that of the others, which cost 1."""
 
-    def model(self) -> "Model":
-        """The robot, of which the joints move that may.
+    def model(self, file: "TaskFile | None" = None) -> "Model":
+        """The robot, of which the joints move that may, by what is said here and in a file of tasks.
 
-        Raises as `poise.load` and `poise.solve`, and ValueError for a cost that is no number.
+        Raises as `poise.load` and `poise.solve`, and ValueError for an option without names, a cost that is no number,
+        and what is said here and in the file.
         """
-        from poise.cli.start import names, number, pairs
         from poise.io import load
         from poise.solving.arguments.moving import moving
 
-        use, still = (None if words is None else names(words) for words in (self.use, self.still))
-        costs = None
-        if self.joint_costs is not None:
-            stated = pairs(names(self.joint_costs), "--joint-costs")
-            costs = {name: number(word, f"--joint-costs {name}") for name, word in stated.items()}
-        return moving(load(self.robot, base=self.base), use, still, costs)
+        robot, said = load(self.robot, base=self.base), self._said()
+        if file is not None:
+            said |= file.moving(robot, said)
+        return moving(robot, said.get("use"), said.get("still"), said.get("joint_costs"))
+
+    def _said(self) -> dict[str, Any]:
+        """What the options say, by the words of the library."""
+        from poise.cli.start import named, number, pairs
+
+        said: dict[str, Any] = {}
+        for word, example in (("use", "panda_joint1"), ("still", "panda_joint1"), ("joint_costs", "panda_joint1=10")):
+            given = getattr(self, word)
+            if given is not None:
+                said[word] = named(given, f"--{word.replace('_', '-')}", example)
+        if "joint_costs" in said:
+            stated = pairs(said["joint_costs"], "--joint-costs")
+            said["joint_costs"] = {name: number(cost, f"--joint-costs {name}") for name, cost in stated.items()}
+        return said
 
 
 @command

@@ -12,6 +12,7 @@ from poise.cli.command import Answer, MovesSome, ToTargets, command, numbers
 from poise.common.errors import InvalidValue
 
 if TYPE_CHECKING:
+    from poise.cli.task_file import TaskFile
     from poise.model.model import Model
     from poise.solving.answers.solution import Solution
     from poise.tasks.error import TaskError
@@ -48,9 +49,11 @@ class Solve(MovesSome, ToTargets):
     def run(self) -> Answer:
         """Load and solve."""
         from poise.cli.start import start
+        from poise.cli.task_file import read_tasks
 
-        model = self.model()
-        tasks = self._tasks(model)
+        file = None if self.tasks is None else read_tasks(self.tasks)
+        model = self.model(file)
+        tasks = self._tasks(model, file)
         q0 = start(model, self.q0, limits=self.limits)
         # The first solve loads the kernels, or compiles them; the same solve again tells what a solve takes.
         begin = time.perf_counter()
@@ -68,15 +71,11 @@ class Solve(MovesSome, ToTargets):
             code=0 if solution.success else 2,
         )
 
-    def _tasks(self, model: "Model") -> "list[pz.Task]":
+    def _tasks(self, model: "Model", file: "TaskFile | None") -> "list[pz.Task]":
         """What to solve for: the tasks of the file, that of the options, the posture."""
         from poise.cli.start import configuration
 
-        tasks: list[pz.Task] = []
-        if self.tasks is not None:
-            from poise.cli.task_file import read_tasks
-
-            tasks = read_tasks(self.tasks, model)
+        tasks: list[pz.Task] = [] if file is None else file.tasks(model)
         for i, task in enumerate(tasks):
             if not task.aimed:
                 raise InvalidValue(

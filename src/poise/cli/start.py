@@ -21,6 +21,14 @@ def names(words: Sequence[str]) -> list[str]:
     return [name for word in words for name in word.replace(",", " ").split()]
 
 
+def named(words: Sequence[str], option: str, example: str) -> list[str]:
+    """The names in the words of an option; raises ValueError where there are none."""
+    found = names(words)
+    if not found:
+        raise InvalidValue("empty", f"{option} names no joint: name some, as in {option} {example}, or leave it out")
+    return found
+
+
 def pairs(words: Sequence[str], option: str) -> dict[str, str]:
     """What words `name=value` say, by name; raises ValueError for another word, and for a name that is there twice."""
     found = dict[str, str]()

@@ -11,44 +11,82 @@ a class has, the file may say, so nothing here knows a field by name, but for wh
 | `{kind = "Box", ...}` | a shape, with the fields of its class |
 | the target of a `PostureTask` as text | a posture of the model |
 | the same as a table | joints by name, the others at home |
+
+Beside its tasks a file may say which joints move and what that costs, by the words `use`, `still` and `joint_costs` of
+`poise.solve`.
 """
 
 import dataclasses
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, final
 
 import numpy as np
 
 import poise as pz
 from poise.cli.start import posture
-from poise.common.errors import InvalidValue, NameNotFound
+from poise.common.errors import InvalidValue, NameNotFound, PoiseError
 from poise.model.model import Model
+from poise.solving.arguments.moving import moving
 from poise.tasks.base import Task
 from poise.tasks.posture import PostureTask
 
 _POSE: Final = ("xyz", "rpy", "wxyz")
+_OF_JOINTS: Final = ("use", "still", "joint_costs")
+"""What a file may say beside its tasks."""
 _SHAPES: Final = ("Sphere", "Capsule", "Box", "HalfSpace")
 """The public classes that a field may hold."""
 
 
-def read_tasks(path: Path, model: Model) -> list[Task]:
-    """The tasks of a file, in its order, each looked up in `model`.
+@final
+@dataclass(frozen=True)
+class TaskFile:
+    """What a file says, which is looked up in a model when that is known."""
 
-    Raises ValueError that says which field of which task of the file is wrong, OSError for a file that cannot be read.
-    """
+    path: Path
+    entries: list[Any]
+    said: Mapping[str, Any]
+    """Of `use`, `still` and `joint_costs` those that it has."""
+
+    def tasks(self, model: Model) -> list[Task]:
+        """The tasks, in the file's order; raises ValueError that says which field of which task is wrong."""
+        try:
+            return [_task(f"{self.path}: tasks[{i}]", entry, model) for i, entry in enumerate(self.entries)]
+        except RecursionError:
+            raise _too_deep(self.path) from None
+
+    def moving(self, model: Model, others: Collection[str] = ()) -> Mapping[str, Any]:
+        """What it says of joints, which fits the model; raises ValueError for what does not, or what `others` say."""
+        for word in self.said.keys() & {*others}:
+            raise InvalidValue(
+                "conflict", f"--{word.replace('_', '-')} and {self.path} both say {word}: leave one of them out"
+            )
+        try:
+            moving(model, self.said.get("use"), self.said.get("still"), self.said.get("joint_costs"))
+        except PoiseError as error:
+            raise InvalidValue(error.code, f"{self.path}: {error}") from None
+        return self.said
+
+
+def read_tasks(path: Path) -> TaskFile:
+    """The file, as a text; raises ValueError for what is none of tasks, OSError for one that cannot be read."""
     try:
-        return [_task(f"{path}: tasks[{i}]", entry, model) for i, entry in enumerate(_entries(path))]
+        content = _content(path)
     except RecursionError:
-        raise InvalidValue(
-            "wrong-format", f"{path} is nested too deeply; a field is a number, a text, a list or a table"
-        ) from None
+        raise _too_deep(path) from None
+    return TaskFile(path, content["tasks"], {word: content[word] for word in _OF_JOINTS if word in content})
 
 
-def _entries(path: Path) -> list[Any]:
+def _too_deep(path: Path) -> InvalidValue:
+    return InvalidValue("wrong-format", f"{path} is nested too deeply; a field is a number, a text, a list or a table")
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """The tables of a file, among them a list of tasks."""
     readers: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": _json}
     read = readers.get(path.suffix.lower())
     if read is None:
@@ -68,11 +106,11 @@ def _entries(path: Path) -> list[Any]:
             "wrong-format", f'{path} has no tasks; state each under [[tasks]], or in JSON in {{"tasks": [...]}}'
         )
     for name in content:
-        if name != "tasks":
-            raise NameNotFound(name, ["tasks"], owner=str(path), noun="field")
+        if name not in ("tasks", *_OF_JOINTS):
+            raise NameNotFound(name, ["tasks", *_OF_JOINTS], owner=str(path), noun="field")
     if not isinstance(content["tasks"], list) or not content["tasks"]:
         raise InvalidValue("not-a-sequence", f"{path}: tasks must be a list of one task or more")
-    return content["tasks"]
+    return content
 
 
 def _json(text: str) -> Any:
@@ -153,6 +191,10 @@ def _made(place: str, kind: Any, entry: Mapping[str, Any]) -> Any:
         if name == "kind":
             continue
         if name not in fields:
+            if name in _OF_JOINTS:
+                raise InvalidValue(
+                    "unknown-name", f"{place} has no field {name!r}, which is of the whole file: write it before tasks"
+                )
             raise NameNotFound(name, [field for field in fields if field != "kind"], owner=place, noun="field")
         given[name] = _field(f"{place}: {name}", fields[name], value)
     for name, field in fields.items():

@@ -10,6 +10,7 @@ from poise.cli.command import Answer, MovesSome, Writes, command
 from poise.common.errors import InvalidValue
 
 if TYPE_CHECKING:
+    from poise.cli.task_file import TaskFile
     from poise.common.array import Array
     from poise.model.model import Model
     from poise.tasks.base import Task
@@ -46,6 +47,7 @@ class Track(Writes, MovesSome):
 
         from poise.cli.output import JOINTS, refuse_file, say
         from poise.cli.start import start
+        from poise.cli.task_file import read_tasks
         from poise.common.progress import LONG, bar, on_terminal
         from poise.scale.waypoints import read_waypoints
 
@@ -53,8 +55,9 @@ class Track(Writes, MovesSome):
         if self.dt == np.inf:
             raise InvalidValue("not-finite", "--dt is inf; it must be a number of seconds")
         rows = read_waypoints(self.targets)
-        model = self.model()
-        in_file, targeted = self._tasks(model, rows)
+        file = None if self.tasks is None else read_tasks(self.tasks)
+        model = self.model(file)
+        in_file, targeted = self._tasks(model, file, rows)
         tracker = pz.Tracker(model, in_file, self.method, dt=self.dt, updates=self.updates, limits=self.limits)
         tasks = [task for task in in_file if task.blocks]
         goals = np.repeat(tracker.targets[None], len(rows), axis=0)
@@ -81,24 +84,22 @@ class Track(Writes, MovesSome):
             code=2 if failed else 0,
         )
 
-    def _tasks(self, model: "Model", rows: "Array") -> "tuple[list[Task], int]":
+    def _tasks(self, model: "Model", file: "TaskFile | None", rows: "Array") -> "tuple[list[Task], int]":
         """The tasks, and the place of the one that the columns lead among those that are no posture."""
-        from poise.cli.task_file import read_tasks
-
-        if self.tasks is None:
+        if file is None:
             frame = self.frame or model.tip
             return [pz.PoseTask(frame) if rows.shape[1] == 7 else pz.PositionTask(frame)], 0
         if self.frame is not None:
             raise InvalidValue(
                 "conflict", "--frame is for one task without a file; the tasks of --tasks name their own frames"
             )
-        in_file = read_tasks(self.tasks, model)
+        in_file = file.tasks(model)
         targeted = [i for i, task in enumerate(task for task in in_file if task.blocks) if not task.aimed]
         if len(targeted) != 1:
             found = "all have one" if not targeted else f"tasks {' and '.join(map(str, targeted))} have none"
             raise InvalidValue(
                 "conflict",
-                f"{self.tasks}: leave the target of one task to {self.targets}, and give the others theirs; {found}",
+                f"{file.path}: leave the target of one task to {self.targets}, and give the others theirs; {found}",
             )
         return in_file, targeted[0]
 
