@@ -6,8 +6,8 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from poise.common.beside import REFERENCES, brought, points
-from poise.common.errors import InvalidValue, ReferenceNotFound
+from poise.common.beside import EXPERIMENTS, REFERENCES, brought, owner, points
+from poise.common.errors import InvalidValue, MissingExtra, ReferenceNotFound
 from poise.methods.damping import RULES
 from poise.methods.registry import METHODS
 
@@ -44,11 +44,14 @@ def citable() -> dict[str, tuple[str, ...]]:
 def cite(name: str) -> tuple[str, ...]:
     """The BibTeX entries of a method, a damping rule, an experiment or another name that a package brings, or a key.
 
-    Raises ReferenceNotFound with the nearest names, of what a package brings with the nearest keys.
+    Raises ReferenceNotFound with the nearest names, of what a package brings with the nearest keys, and with what
+    installs the experiments where they are not.
     """
     known = citable()
     if name not in known:
-        raise ReferenceNotFound(name, known, owner="poise")
+        there = any(owner(point) == EXPERIMENTS[0] for point in points(REFERENCES))
+        more = "" if there else str(MissingExtra("the name of an experiment", *EXPERIMENTS))
+        raise ReferenceNotFound(name, known, owner="poise", more=more)
     for key in known[name]:
         if key not in entries():
             raise ReferenceNotFound(key, entries(), owner="poise")

@@ -86,3 +86,17 @@ def test_an_unknown_name_is_an_error_with_the_nearest(capsys: pytest.CaptureFixt
     with pytest.raises(ReferenceNotFound, match="zzz") as caught:
         cite("zzz")
     assert isinstance(caught.value, pz.PoiseError)
+
+
+@pytest.mark.parametrize("name", ["torm", "buss"])
+def test_the_name_of_an_experiment_tells_what_installs_it(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("poise.references.points", lambda group: [])
+    assert main(["cite", name]) == 1
+    wanted = 'the name of an experiment needs poise-experiments: pip install "poise[experiments]"'
+    assert f"poise has no reference '{name}'; " in (said := capsys.readouterr().err)
+    assert wanted in said
+    monkeypatch.undo()
+    assert main(["cite", "trom"]) == 1
+    assert ("pip install" in capsys.readouterr().err) == (name not in citable())

@@ -14,6 +14,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Final
 
 from poise import __version__
+from poise.common.beside import EXPERIMENTS
 from poise.common.tables import fill
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _LISTED: Final = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*,?")
 _ELSEWHERE: Final = {
     "retarget": ("poise-motion", "motion"),
     "fit": ("poise-motion", "motion"),
-    "reproduce": ("poise-experiments", "experiments"),
+    "reproduce": EXPERIMENTS,
 }
 """By command, the package beside poise that has it, and the extra that brings that."""
 

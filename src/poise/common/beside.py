@@ -17,6 +17,8 @@ REFERENCES: Final = "poise.references"
 """What tells the papers that names of a package cite, as `cite` then does."""
 ROBOTS: Final = "poise.robots"
 """What makes robots, by the names that `load` then knows."""
+EXPERIMENTS: Final = ("poise-experiments", "experiments")
+"""The package of published experiments, and the extra that brings it."""
 READERS: Final = "poise.readers"
 """What reads files that `load` and `load_motion` do not know, by their suffixes without the dot."""
 WRITERS: Final = "poise.writers"

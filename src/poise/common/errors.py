@@ -114,7 +114,10 @@ class NameNotFound(PoiseError, KeyError):
     code = "unknown-name"
     noun = "name"
 
-    def __init__(self, name: str, known: Iterable[str], *, owner: str = "the model", noun: str | None = None) -> None:
+    def __init__(
+        self, name: str, known: Iterable[str], *, owner: str = "the model", noun: str | None = None, more: str = ""
+    ) -> None:
+        """`more` is said after the names."""
         self.name, self.known, self.noun = name, tuple(known), noun or self.noun
         near = nearest_names(name, self.known)
         if near:
@@ -122,7 +125,7 @@ class NameNotFound(PoiseError, KeyError):
         else:
             shown = ", ".join(repr(n) for n in self.known[:LISTED]) or "none at all"
             hint = f"available: {shown}" + (f" and {len(self.known) - LISTED} more" if len(self.known) > LISTED else "")
-        self.message = f"{owner} has no {self.noun} {name!r}; {hint}"
+        self.message = f"{owner} has no {self.noun} {name!r}; {hint}{'; ' * bool(more)}{more}"
         super().__init__(self.message)
 
     def __str__(self) -> str:
