@@ -1,11 +1,13 @@
 """`use=` and `still=`: what may not move stays, and what may move does as in a model that has no other joints."""
 
+import pickle
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from support.mechanisms import delta, gap
+from support.refusals import refused
 
 import poise as pz
 
@@ -117,6 +119,38 @@ def test_of_an_arm_with_a_closed_form_the_answer_is_that_of_the_locked_model(see
     assert outside.q[0] == 5.0
     assert "'track' stands still beyond its limits." in outside.explain()
     assert "pulled in to the limits, arm_0 from 4 to 2.8" in outside.explain()
+
+
+def test_calls_one_after_the_other_give_what_the_first_gives() -> None:
+    """What stands still is locked once for as long as it stands there, and the next calls go another way."""
+    rest = places(CELL, "track", "tilt", "table")
+    solver = pz.Solver(CELL, pz.PoseTask("arm_tool"), use="arm")
+    for seed in range(12):
+        q0, pose = START.copy(), reached(CELL, ("track", "tilt", "table"), seed % 4)
+        q0[0] = 0.2 + 0.1 * (seed // 4 % 2)  # there, elsewhere and back again
+        alone = pz.Solver(CELL, pz.PoseTask("arm_tool"), use="arm")(pose, q0)
+        batch = pz.solve_batch(CELL, pz.PoseTask("arm_tool"), [pose.array], q0=q0, use="arm")[0]
+        for target in (pose, pose.array, pose.matrix()):
+            found = solver(target, q0)
+            again = solver(target, q0.tolist())
+            assert np.allclose(found.q, alone.q, atol=1e-12)
+            assert np.array_equal(found.q, again.q)
+            assert np.array_equal(found.q[rest], q0[rest])
+            assert (found.status, found.origin) == (alone.status, alone.origin) == (batch.status, batch.origin)
+            assert np.allclose(found.q, batch.q, atol=1e-12)
+            assert found.explain() == again.explain()
+    assert np.array_equal(pickle.loads(pickle.dumps(solver))(pose, q0).q, solver(pose, q0).q)
+    assert np.array_equal(solver(pose, q0, seed=5).q, solver(pose, q0).q)
+    ready = solver(pose).q
+    assert np.array_equal(ready, solver(pose, CELL.home).q)
+    q0[3] = np.nan
+    with refused("not-finite", "q0[3]"):
+        solver(pose, q0)
+    with refused("not-finite", "target"):
+        solver(np.full(7, np.nan), START)
+    own = [pz.Solver(CELL, pz.PoseTask("arm_tool", reached(CELL, ("track",), seed)), use="arm") for seed in (1, 2)]
+    for each in (*own, *own):  # each has its own target, though the model keeps one search for both
+        assert np.array_equal(each(q0=START).q, each(each.tasks[0].target, START).q)
 
 
 def test_what_stands_still_beyond_its_limits_stays_there_in_every_function_and_is_told() -> None:

@@ -76,15 +76,20 @@ class Solution(Answer):
         # In this order `build/fast_path.c` tells them too.
         self._told = model, prepared, raw, goal, code, nanoseconds, timed_out, trace, others, start
 
-    def _on_model(self, model: Model, prepared: PreparedProblem, rest: Array, start: Array | None) -> "Solution":
-        """The same answer on a model that this one's is part of, which began at `start` (nq,): the other joints are as
-        in `rest` (nq,)."""
-        part, _, raw, goal, code, took, late, _, others, _ = self._told
-        q = rest.copy()
-        q[np.concatenate([range(model.nq)[model.index(name)] for name in part.joint_names])] = self.q
-        whole = np.concatenate([raw[:ANSWER], q, raw[ANSWER + part.nq :]])
-        given = None if start is None else start.tobytes()
-        return Solution(model, prepared, whole, goal, code, took, late, others=others, start=given)
+    def _on_model(self, model: Model, prepared: PreparedProblem, raw: Array, start: Array | None) -> "Solution":
+        """The same answer on a model that this one's is part of, whose rows are `raw`, and which began at `start`."""
+        _, _, _, goal, code, took, late, _, others, _ = self._told
+        return Solution(
+            model,
+            prepared,
+            raw,
+            goal,
+            code,
+            took,
+            late,
+            others=others,
+            start=None if start is None else start.tobytes(),
+        )
 
     @property
     def model(self) -> Model:  # type: ignore[override]

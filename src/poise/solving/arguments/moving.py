@@ -25,6 +25,16 @@ def moving(
     if use is None and still is None and joint_costs is None:
         return model
     a_model(model)
+    if joint_costs is not None:
+        return _moving(model, use, still, joint_costs)
+    named = (tuple(names) if isinstance(names, list) else names for names in (use, still))
+    return cached(model, (moving, *named), lambda: _moving(model, use, still, None))
+
+
+def _moving(
+    model: Model, use: JointsLike | None, still: JointsLike | None, joint_costs: Mapping[str, float] | None
+) -> Model:
+    """The same, for names that were not looked up before."""
     used = {*model.joint_names} if use is None else _joints(model, "use", use)
     held = {*model.joint_names} - used | (set() if still is None else _joints(model, "still", still))
     if len(held) == len(model.joint_names):
@@ -33,7 +43,7 @@ def moving(
     costs = dict(model.joint_costs) if joint_costs is None else _costs(model, joint_costs, still_now)
     if still_now == model.still and costs == model.joint_costs:
         return model
-    key = moving, still_now, *costs.items()
+    key = _moving, still_now, *costs.items()
     return cached(model, key, lambda: model._moving(still_now, costs))
 
 

@@ -85,11 +85,10 @@ def solved(
     one = len(starts) and model.still and (starts[:, model._standing] == starts[0, model._standing]).all()
     locked = search.locked(model, starts[0]) if one and model.sound(starts[:1]).all() else None
     if locked is not None:
-        own, part, begun, moved = locked
-        raw, codes, late = solved(own, part, goals, starts[:, moved], threads=threads, progress=progress, **settings)
-        q = np.tile(begun, (len(raw), 1))
-        q[:, moved] = raw[:, ANSWER : ANSWER + part.nq]
-        return np.hstack([raw[:, :ANSWER], q, raw[:, ANSWER + part.nq :]]), codes, late
+        own, part = locked
+        begun = starts[:, part.moved]
+        raw, codes, late = solved(own, part.model, goals, begun, threads=threads, progress=progress, **settings)
+        return part.whole(raw), codes, late
     if search.without_ranges is None or not in_lanes(search.without_ranges) or not len(goals):
         return Batch(search, model, goals, starts, **settings).run(threads, progress)
     others = goals_without(search.problem, goals)

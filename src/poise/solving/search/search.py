@@ -7,7 +7,6 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
-import numpy.typing as npt
 
 from poise.common.array import Array, ArrayLike
 from poise.common.checks import whole
@@ -40,12 +39,12 @@ from poise.solving.requirements.limits import Limits, LimitsLike, with_feasibili
 from poise.solving.requirements.loops import PassiveLoops, loop_tasks
 from poise.solving.requirements.ranges import is_range
 from poise.solving.search.fast_path import Line, line_of_search
+from poise.solving.search.locked import Locked
 from poise.solving.search.settings import BY_STEPS, SearchSettings
 from poise.solving.search.soft import all_required, required_alone, with_soft_rows
 from poise.solving.search.stated import SAMPLES, Stated
 from poise.solving.search.without_ranges import without_ranges
-from poise.solving.unreachable.infeasibility import with_still_locked
-from poise.spatial import pose_of
+from poise.spatial import SE3, pose_of
 from poise.tasks.base import Task
 from poise.tasks.loop import LoopTask
 
@@ -55,6 +54,8 @@ if TYPE_CHECKING:
 _AS_USUAL: Final = SearchSettings()
 _FULFILLED_RESTARTS: Final = 31
 """The same where soft tasks, which may be out of reach, are searched for beside a range that is in their way."""
+_LOCAL: Final = ("_known", "_line")
+"""What is not sent to another process, which makes its own."""
 _NEEDS: Final = CALL.fields["needs"].word
 _CODE: Final = CALL.fields["code"].word
 
@@ -68,6 +69,7 @@ class Search:
     """
 
     __slots__ = (
+        "_known",
         "_line",
         "_locks",
         "_passive_loops",
@@ -121,6 +123,8 @@ class Search:
             nearest and bool(model.still) and stated.can_have_closed_form(model) and not held.ties_still(model)
         )
         """Whether what may move can have a closed form where the others stand."""
+        self._known: tuple[bytes, tuple[Search, Locked] | None] | None = None
+        """q of what stands still at the last start, and what is `locked` there."""
         self._passive_loops = PassiveLoops.of(model, tasks, limits=self.limits.positions)
         self._line: Line | None = self._fast_path()
 
@@ -175,13 +179,13 @@ class Search:
         return line_of_search(self.bound, self.tasks, self.settings.max_time, self.home)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: getattr(self, name) for name in self.__slots__ if name != "_line"}
+        state = {name: getattr(self, name) for name in self.__slots__ if name not in _LOCAL}
         return state | {"others": dict(self.others)}  # to which another thread may add meanwhile
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
-        self._line = self._fast_path()
+        self._known, self._line = None, self._fast_path()
 
     def __call__(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution:
         """Solve; see `Solver`."""
@@ -220,26 +224,45 @@ class Search:
 
     def _by_closed_form(self, model: Model, target: Any, q0: ArrayLike | None, seed: int | None) -> Solution | None:
         """The answer with what stands still locked where q0 has it; None where the others have no closed form then."""
+        found = (
+            None if seed is not None else self._again(model, target, self.home if q0 is None else q0, q0 is not None)
+        )
+        if found is not None:
+            return found
         start, goal = one_start(model, self.home if q0 is None else q0), self.tasks.goal_numbers(target, model)
-        found = self.locked(model, start)
-        if found is None or not (np.isfinite(goal).all() and np.any(goal[3:])):
+        locked = self.locked(model, start)
+        if locked is None or not (np.isfinite(goal).all() and np.any(goal[3:])):
             return None
-        own, part, rest, moved = found
-        return own(part, pose_of(goal), start[moved], seed)._on_model(model, self, rest, None if q0 is None else start)
+        own, part = locked
+        found = own(part.model, pose_of(goal), start[part.moved], seed)
+        return found._on_model(model, self, part.whole(found._raw), None if q0 is None else start)
 
-    def locked(self, model: Model, start: Array) -> "tuple[Search, Model, Array, npt.NDArray[np.intp]] | None":
-        """The search by a closed form on the model with what stands still locked where `start` (nq,) has it; that
-        model; (nq,) where all joints begin, and the places in q of those that may move.  None without a closed form."""
+    def _again(self, model: Model, target: Any, start: Any, given: bool) -> Solution | None:
+        """The same where what stands still is where the last call had it, and target and start are as they usually are:
+        then C does the rest."""
+        usual = type(start) is np.ndarray and start.shape == self.home.shape and type(target) in (SE3, np.ndarray)
+        if self._known is None or not usual:
+            return None
+        place, locked = self._known
+        if locked is None or locked[0]._line is None or start[locked[1].still].tobytes() != place:
+            return None
+        own, part = locked
+        found = locked[0]._line.solve(part.model, own, target, start[part.moved])
+        return None if found is None else found._on_model(model, self, part.whole(found._raw), start if given else None)
+
+    def locked(self, model: Model, start: Array) -> "tuple[Search, Locked] | None":
+        """The search by a closed form on the model with what stands still locked where `start` (nq,) has it, and that
+        model; the last ones are kept.  None without a closed form."""
         if not self._locks:
             return None
-        rest = model.normalize(model.clip(start) if self.limits.positions else start)
-        part = with_still_locked(model, rest)
-        stated, limits, settings = self.tasks.stated, self.limits, self.settings
-        key = Search, limits.key, settings, stated[0].structure
-        own = cached(part, key, lambda: Search(part, stated, limits=limits, settings=settings))
-        if not len(own.problem.section("arms")):
-            return None
-        return own, part, rest, np.flatnonzero(~model._standing)
+        known, place = self._known, start[model._standing].tobytes()
+        if known is None or known[0] != place:
+            part = Locked.of(model, model.normalize(start))
+            stated, limits, settings = self.tasks.stated, self.limits, self.settings
+            key = Search, limits.key, settings, stated[0].structure
+            own = cached(part.model, key, lambda: Search(part.model, stated, limits=limits, settings=settings))
+            known = self._known = place, (own, part) if len(own.problem.section("arms")) else None
+        return known[1]
 
     def _traced(self, scratch: Scratch) -> "Trace":
         """What the method did in the search that the scratch was in last."""
