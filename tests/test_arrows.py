@@ -83,8 +83,8 @@ INNER = {
 }
 """The folders within these, each of which imports from those before it, annotations counted."""
 _MODEL = (
-    "changes closing closure dynamics fitting kinematics levers looped mechanism notebook parts pieces proximity scene "
-    "tip tree"
+    "changes closing closure dynamics fitting kinematics levers looped mechanism movers notebook parts pieces "
+    "proximity scene tip tree"
 )
 _PINK = "configuration_limit floating_base_velocity_limit limit velocity_limit"
 ANNOTATED_BACK = {

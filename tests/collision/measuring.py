@@ -33,7 +33,7 @@ from poise.kernels.machine.layout import (
 )
 from poise.kernels.machine.packing import joined, pack, rows_of, total_rows
 from poise.kernels.machine.views import flat, narrow, problem_at, wide
-from poise.model.scene import packed
+from poise.model.records import packed
 
 numba = pytest.importorskip("numba")
 

@@ -10,7 +10,8 @@ from support.refusals import refused
 import poise as pz
 from poise.kernels.collision import queries
 from poise.kernels.machine.jit import prepare
-from poise.model.proximity import excluded_pairs, slopes_of_many
+from poise.model.movers import Movers
+from poise.model.proximity import excluded_pairs, nearest_of_many, slopes_of_many
 from poise.model.scene import Scene
 
 ROBOT = "panda_collision"
@@ -85,6 +86,21 @@ def test_boxes_of_any_size_are_as_near_as_coal_says(arm: pz.Model) -> None:
         world.add(f"crate{k}", pz.Box(pose, rng.uniform(0.02, 0.4, 3)))
     for q in boxed.sample(60, seed=4):
         assert boxed.distance(q, world).distance == pytest.approx(least_by_coal(boxed, q, world), abs=2e-6)
+
+
+def test_links_are_packed_once_for_all_worlds(arm: pz.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = pz.CollisionLimit(room())
+    first = limit.scene(arm)
+    monkeypatch.setattr(Movers, "of", None)
+    other = pz.World({name: room()[name] for name in reversed(room().names)})
+    other.add("crate", pz.Box(pz.SE3.from_parts((0.0, -0.6, 0.5)), (0.2, 0.2, 0.2)))
+    again, apart = pz.CollisionLimit(room()).scene(arm), pz.CollisionLimit(other).scene(arm)
+    assert np.array_equal(first.words[: len(again.words)], again.words)
+    q = arm.sample(50, seed=5)
+    near = nearest_of_many(apart, q)
+    crates = nearest_of_many(Scene(arm, arm.fitted_shapes, pz.World({"crate": other["crate"]}), excluded=None), q)
+    assert np.array_equal(near.distance, np.minimum(nearest_of_many(first, q).distance, crates.distance))
+    assert ((near.distance == crates.distance) == (near.pair == "crate").any(axis=1)).all()
 
 
 def test_lanes_give_what_one_configuration_gives(arm: pz.Model) -> None:

@@ -1,8 +1,8 @@
 """The shapes of a scene: what carries each of them, and which pairs need no look."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +28,7 @@ _INSTEAD: Final = {
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A shape of a scene."""
 
     name: str
@@ -44,32 +43,36 @@ class Piece:
     entry: Entry | None = None
 
 
-def carried_by(model: "Model", entry: Entry) -> tuple[int, SE3]:
-    """The unit that carries a shape of the world, and the pose of the shape's core in its frame."""
-    if entry.link is None:
-        return -1, entry.shape.core.pose
-    frame = model.frame(entry.link)
-    unit, hangs = model.tree.links[frame.link]
-    return unit, hangs @ frame.origin @ entry.shape.core.pose
-
-
-def pieces_of(model: "Model", shapes: Mapping[str, Sequence[Shape]], entries: Sequence[Entry]) -> list[Piece]:
-    """All shapes: those that move, those that stand still, and those without bounds."""
+def pieces_of_links(model: "Model", shapes: Mapping[str, Sequence[Shape]]) -> list[Piece]:
+    """The shapes of links."""
     pieces = []
     for link, some in shapes.items():
         unit, hangs = model.tree.links[link]
-        pieces += [Piece(link, x.core, unit, hangs @ x.core.pose, ("link", link)) for x in some]
-    for entry in entries:
-        unit, pose = carried_by(model, entry)
-        pieces.append(Piece(entry.name, entry.shape.core, unit, pose, ("world", entry.name), entry))
-    for piece in pieces:
-        if piece.core.kind in UNBOUNDED and piece.unit >= 0:
-            kind, instead = _INSTEAD[piece.core.kind]
-            raise InvalidValue(
-                "not-supported",
-                f"the {kind} of {piece.name!r} is carried by a joint; a {kind} must stand still: make it {instead}",
-            )
-    return sorted(pieces, key=lambda piece: (piece.unit < 0, piece.core.kind in UNBOUNDED))
+        pieces += [_allowed(Piece(link, x.core, unit, hangs @ x.core.pose, ("link", link))) for x in some]
+    return pieces
+
+
+def piece_of(model: "Model", entry: Entry, drift: Array | None = None) -> Piece:
+    """A shape of the world, by so much farther along the axes of the world (3,) [m]."""
+    core, unit, pose = entry.shape.core, -1, entry.shape.core.pose
+    if entry.link is not None:
+        frame = model.frame(entry.link)
+        unit, hangs = model.tree.links[frame.link]
+        pose = hangs @ frame.origin @ pose
+    if drift is not None:
+        pose = SE3.from_parts(drift) @ pose
+    return _allowed(Piece(entry.name, core, unit, pose, ("world", entry.name), entry))
+
+
+def _allowed(piece: Piece) -> Piece:
+    """The piece; raises ValueError for one without bounds that a joint carries."""
+    if piece.core.kind in UNBOUNDED and piece.unit >= 0:
+        kind, instead = _INSTEAD[piece.core.kind]
+        raise InvalidValue(
+            "not-supported",
+            f"the {kind} of {piece.name!r} is carried by a joint; a {kind} must stand still: make it {instead}",
+        )
+    return piece
 
 
 def exclusions(
@@ -81,31 +84,33 @@ def exclusions(
     """(groups, groups) 1 where two groups need no look."""
     unit = {piece.group: piece.unit for piece in pieces}
     units = np.array([unit[group] for group in groups], dtype=np.int64)
-    place = {group: i for i, group in enumerate(groups)}
     out = np.asarray(units[:, None] == units, dtype=np.int64)  # one body, or both stand still
-    links = [name for kind, name in groups if kind == "link"]
-    pairs = {
-        (("link", a), ("link", b))
-        for i, a in enumerate(links)
-        for b in links[:i]
-        if excluded is None or {a, b} in excluded
-    }
-    pairs |= {
+    place = {group: i for i, group in enumerate(groups)}
+    links = {name: i for (kind, name), i in place.items() if kind == "link"}
+    out[np.ix_([*links.values()], [*links.values()])] |= _among_links(tuple(links), excluded)
+    pairs = [
         (one, other)
         for pair in allowed
         for one in groups
         for other in groups
         if one != other and {one[1], other[1]} == pair
-    }
-    pairs |= {
+    ]
+    pairs += [
         (piece.group, ("link", link))
         for piece in pieces
         for link in (piece.entry.allowed if piece.entry else ())
-        if ("link", link) in place
-    }
+        if link in links
+    ]
     for one, other in pairs:
         out[place[one], place[other]] = out[place[other], place[one]] = 1
     return out
+
+
+@lru_cache
+def _among_links(links: Sequence[str], excluded: frozenset[frozenset[str]] | None) -> npt.NDArray[np.int64]:
+    """(links, links) 1 where two need no look, for those that are excluded."""
+    found = [[excluded is None or {one, other} in excluded for other in links] for one in links]
+    return np.array(found, dtype=np.int64).reshape(len(links), len(links))
 
 
 def between_links(groups: Sequence[tuple[str, str]], numbers: Mapping[frozenset[str], float]) -> Array:

@@ -119,8 +119,8 @@ _Pool = list[Scene]
 
 
 @final
-class _Pools:
-    """Scenes of a model that nobody uses at the moment, by world."""
+class ScenePools:
+    """Scenes of a model that nobody uses at the moment, by world: with that they go."""
 
     def __init__(self) -> None:
         self.alone: _Pool = []
@@ -150,7 +150,7 @@ def nearest(model: "Model", q: ArrayLike, world: World | None, self_collision: b
     key = _POOLS[self_collision]
     pools = model.queries.get(key)
     if pools is None:
-        pools = model.queries.setdefault(key, _Pools())
+        pools = model.queries.setdefault(key, ScenePools())
     pool: _Pool = pools.of(world)
     try:
         scene = pool.pop()

@@ -20,11 +20,12 @@ from poise.kernels.machine import layout, packing
 from poise.kernels.machine.jit import address, prepare
 from poise.kernels.machine.kinds import NARROW, PROBLEM_VIEW, WHOLE, WIDE
 from poise.kernels.machine.lanes import workspace
-from poise.kernels.machine.layout import CHAIN, FRAME, MOST_NEAR, NEAR, POINT, SCENE, SHAPE, WIDTH
+from poise.kernels.machine.layout import CHAIN, FRAME, MOST_NEAR, NEAR, SCENE, SHAPE, WIDTH
 from poise.kernels.machine.packing import in_group, joined
-from poise.model.levers import FAR, chains_of
-from poise.model.pieces import UNBOUNDED, between_links, carried_by, exclusions, pieces_of
-from poise.model.tree import carrying, unit_arrays
+from poise.model.levers import FAR
+from poise.model.movers import Movers, links_of
+from poise.model.pieces import UNBOUNDED, Piece, between_links, exclusions, piece_of
+from poise.model.records import nothing, packed, put_into, records_of
 from poise.quaternions import quaternion_matrix
 from poise.spatial import SE3
 
@@ -149,58 +150,52 @@ class Scene:
     # Packing ---------------------------------------------------------------------------------------------------------
 
     def _pack(self, now: Snapshot) -> None:
-        """Make everything anew."""
+        """Make everything anew, but for what the model keeps of its links."""
         model = self._model
-        pieces = pieces_of(model, self._shapes, now.entries)
-        units, number = carrying(model.tree, sorted({piece.unit for piece in pieces if piece.unit >= 0}))
-        arrays = unit_arrays(units, set(range(len(units))))
-        self._arrays, self._number = arrays, number
-        groups = list(dict.fromkeys(piece.group for piece in pieces))
-        seen = [arrays.seen_from(number[piece.unit], piece.pose) for piece in pieces]
-        chains, columns, levers = chains_of(units, arrays, number, model, pieces, seen)
-        shapes = np.zeros(len(pieces) + 1, dtype=SHAPE.dtype)
-        vertices = [packed(piece.core.vertices) for piece in pieces]
-        shapes["core"] = [*(piece.core.kind for piece in pieces), POINT]
-        shapes["unit"] = [*(number[piece.unit] for piece in pieces), -1]
-        packs = [*(len(x) for x in vertices), 0]
-        shapes["last_pack"] = np.cumsum(packs)
-        shapes["first_pack"] = shapes["last_pack"] - packs
-        for shape, piece, pose in zip(shapes, pieces, seen, strict=False):
-            _put(shape, piece.core, pose)
-        movers = sum(piece.unit >= 0 for piece in pieces)
-        bounded = sum(piece.core.kind not in UNBOUNDED for piece in pieces)
+        movers, still = links_of(model, self._shapes)
+        entries = [self._piece(entry) for entry in now.entries]
+        if any(piece.unit >= 0 for piece in entries):
+            movers = Movers.of(model, [*movers.pieces, *(piece for piece in entries if piece.unit >= 0)])
+        still = sorted((*still, *(x for x in entries if x.unit < 0)), key=lambda piece: piece.core.kind in UNBOUNDED)
+        self._arrays, self._number, pieces = movers.arrays, movers.number, [*movers.pieces, *still]
+        packs = len(movers.vertices)
+        records, vertices = records_of([x.core for x in still], [-1] * len(still), [x.pose for x in still], packs)
+        shapes = np.concatenate([movers.records, records, nothing(packs + len(vertices))])
+        bounds = shapes.view(SHAPE.dtype)["bound"][:, 0]
+        count, bounded = len(movers.pieces), sum(piece.core.kind not in UNBOUNDED for piece in pieces)
         row = WIDTH * -(-bounded // WIDTH)
-        unmet, group = (
-            exclusions(groups, pieces, self._excluded, self._allowed),
-            [groups.index(p.group) for p in pieces],
-        )
-        eases = between_links(groups, self._eases)
+        groups = list(dict.fromkeys(piece.group for piece in pieces))
+        unmet, eases = exclusions(groups, pieces, self._excluded, self._allowed), between_links(groups, self._eases)
+        numbered = {group: i for i, group in enumerate(groups)}
+        group = np.array([numbered[piece.group] for piece in pieces], dtype=np.intp)
+        chains = np.zeros((len(pieces), 4), dtype=np.int64)
+        chains[:, 2], chains[:, 3], chains[:count, :3] = len(movers.levers), group, movers.chains
         self.words = packing.pack(
             {
-                **arrays.sections,
-                "shapes": shapes.view(np.int64),
-                "vertices": np.concatenate([np.zeros((0, 3, WIDTH)), *vertices]).ravel(),
-                "columns": columns,
-                "scene": joined(SCENE, [[movers, bounded, len(pieces), len(groups)]], np.zeros((1, 0))),
-                "chains": joined(CHAIN, [[*c, g] for c, g in zip(chains, group, strict=True)], ()),
-                "levers": levers,
-                "ignored": unmet.ravel(),
-                "eases": eases.ravel() if self._eases else (),
+                **movers.arrays.sections,
+                "shapes": shapes,
+                "vertices": np.concatenate([movers.vertices, vertices]),
+                "columns": movers.columns,
+                "scene": joined(SCENE, [[count, bounded, len(pieces), len(groups)]], np.zeros((1, 0))),
+                "chains": joined(CHAIN, chains, ()),
+                "levers": movers.levers,
+                "ignored": unmet,
+                "eases": eases if self._eases else (),
             },
             {
                 "q": model.nq,
-                "frames": FRAME * len(units),
+                "frames": FRAME * len(movers.arrays.numbers),
                 "room": HEIGHTS_BUFFER,
                 **in_group(
                     "proximity",
                     shape_frames=FRAME * (len(pieces) + 1),
                     centres=3 * row,
-                    reach=movers * row,
-                    squares=movers * row,
+                    reach=count * row,
+                    squares=count * row,
                     guess=2 * WIDTH,
-                    lower=movers * bounded,
-                    candidates=movers * bounded + 1,
-                    advance=movers,
+                    lower=count * bounded,
+                    candidates=count * bounded + 1,
+                    advance=count,
                     drift=3 * len(pieces),
                     stirred=1,
                     near=1 + NEAR * MOST_NEAR,
@@ -215,44 +210,58 @@ class Scene:
         self.narrow: Array = workspace(packing.total_rows(self.words))
         self.wide: Array | None = None
         self.rows("q")[:], self.rows("proximity.near")[0], self.rows("proximity.stirred")[0] = model.home, -1.0, FAR
-        self._reach = self.rows("proximity.reach").reshape(movers, row)
-        self._reach[:], after = _NOWHERE, np.triu(unmet[np.ix_(group, group)] == 0, 1)[:movers, :bounded]
-        self._reach[:, :bounded] = np.where(after, shapes["bound"][:bounded], _NOWHERE)
+        self._reach = self.rows("proximity.reach").reshape(count, row)
+        after = np.arange(count)[:, None] < np.arange(bounded)
+        met = after & (unmet[group[:count, None], group[:bounded]] == 0)
+        self._reach[:], self._reach[:, :bounded] = _NOWHERE, np.where(met, bounds[:bounded], _NOWHERE)
         self.addresses = int(self.words.ctypes.data), int(self.narrow.ctypes.data), _routines(NARROW)
         # Assigned to through the buffer protocol, which is quicker and takes nothing but as many doubles.
         self.q_view: Any = memoryview(self.rows("q").data)
         self.q, self.near = self.rows("q"), self.rows("proximity.near")[1 : 1 + NEAR]
         self._left = [self.rows(name) for name in _LEFT]
-        self.eases = eases[np.ix_(group, group)]
+        self.eases = eases[group[:, None], group]
         self.names, self.groups = tuple(piece.name for piece in pieces), tuple(groups)
         self._places = {piece.name: k for k, piece in enumerate(pieces) if piece.entry}
+        self._entries = {entry.name: entry for entry in now.entries}
         self._structure = now.structure
-        self._entries: dict[str, Entry] = {}
-        self._move(now)
+        for entry in now.entries if self._ahead else ():
+            self._put_drift(entry)
+        self._place(now)
 
     def _move(self, now: Snapshot) -> None:
         """Put the shapes of the world where they are now."""
         shapes = packing.unpack(self.words, "shapes")
         vertices = packing.unpack(self.words, "vertices").reshape(-1, 3, WIDTH)
         for entry in now.entries:
-            before = self._entries.get(entry.name)
-            if before is entry:
+            last = self._entries[entry.name]
+            if last is entry:
                 continue
-            self._entries[entry.name] = entry
-            k, core = self._places[entry.name], entry.shape.core
-            unit, pose = carried_by(self._model, entry)
-            drift = self._ahead * np.array(entry.velocity)
-            if drift.any():
-                pose = SE3.from_parts(drift) @ pose
-            self.rows("proximity.drift")[3 * k : 3 * k + 3] = drift
-            if before is not None:
-                self.rows("proximity.stirred")[0] += _moved(before.shape.core, core)
+            self._entries[entry.name], piece = entry, self._piece(entry)
+            k, core, before = self._places[entry.name], piece.core, last.shape.core
+            if self._ahead:
+                self._put_drift(entry)
+            self.rows("proximity.stirred")[0] += _moved(before, core)
             if core.bound != shapes[k]["bound"]:
                 reach = self._reach[:, k]
                 reach[reach > _NOWHERE] = core.bound
-            _put(shapes[k], core, self._arrays.seen_from(self._number[unit], pose))
-            if before is not None and before.shape.core.vertices is not core.vertices:
+            put_into(shapes[k : k + 1], core, self._arrays.seen_from(self._number[piece.unit], piece.pose))
+            if before.vertices is not core.vertices:
                 vertices[shapes[k]["first_pack"] : shapes[k]["last_pack"]] = packed(core.vertices)
+        self._place(now)
+
+    def _piece(self, entry: Entry) -> Piece:
+        """A shape of the world, where it is ahead of now."""
+        return piece_of(self._model, entry, self._drift(entry) if self._ahead and any(entry.velocity) else None)
+
+    def _drift(self, entry: Entry) -> Array:
+        return self._ahead * np.array(entry.velocity)
+
+    def _put_drift(self, entry: Entry) -> None:
+        k = self._places[entry.name]
+        self.rows("proximity.drift")[3 * k : 3 * k + 3] = self._drift(entry)
+
+    def _place(self, now: Snapshot) -> None:
+        """Let kernels put all of it where it is, of which nothing is known then."""
         prepare("collision.queries.place")(*self.addresses)
         if self.wide is not None:
             self._place_lanes(self.wide)
@@ -300,20 +309,6 @@ def _table(width: Any) -> npt.NDArray[np.int64]:
 def _routines(width: Any) -> int:
     """Where this process has the routine that measures two shapes, as a table."""
     return int(_table(width).ctypes.data)
-
-
-def _put(shape: Any, core: Core, pose: SE3) -> None:
-    """Write where and how large a shape is into its record."""
-    shape["pose"] = [*quaternion_matrix(pose.wxyz).ravel(), *pose.xyz]
-    if core.tree is not None:
-        shape["first_pack"], shape["last_pack"] = core.tree.ctypes.data, len(core.tree)
-    shape["half"], shape["radius"], shape["bound"], shape["girth"] = core.half, core.radius, core.bound, core.girth
-
-
-def packed(vertices: Array) -> Array:
-    """(packs, 3, 8) vertices (n, 3) as kernels read them, eight side by side; the last one fills the last pack."""
-    full = np.concatenate([vertices, vertices[-1:].repeat(-len(vertices) % WIDTH, axis=0)])
-    return np.ascontiguousarray(full.reshape(-1, WIDTH, 3).swapaxes(1, 2))
 
 
 def _moved(before: Core, now: Core) -> float:

@@ -1,5 +1,8 @@
 """The first path: found by few strands, and as valid as any; repeats, limits as objects, what is packed once."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from support.refusals import refused
@@ -104,13 +107,23 @@ def test_shapes_are_packed_once_and_the_world_is_seen_as_it_is(monkeypatch: pyte
         pack(scene, now)
 
     monkeypatch.setattr(Scene, "_pack", counted)
-    again = pz.solve_path(arm, TASK, across(60), limits=limits, optimise=False)
-    assert not packed
-    assert np.array_equal(first.q, again.q)
+    for same in (limits, [pz.CollisionLimit(world)]):
+        again = pz.solve_path(arm, TASK, across(60), limits=same, optimise=False)
+        assert not packed
+        assert np.array_equal(first.q, again.q)
     world.move("ball", pz.SE3.from_parts([0.5, 0.0, 0.3]))
     blocked = pz.solve_path(arm, TASK, across(60), limits=limits, optimise=False)
     assert blocked.status is pz.Status.COLLISION
     assert max(packed, default=1) == 1  # but for the one link of which it says whether it can get away
+
+
+def test_what_was_packed_of_a_world_goes_with_it() -> None:
+    arm, world = armed(), pz.World({"ball": pz.Sphere([0.5, 0.0, 0.9], 0.05)})
+    assert pz.plan(arm, TASK, across(2), limits=[pz.CollisionLimit(world)]).success
+    gone = weakref.ref(world)
+    del world
+    gc.collect()
+    assert gone() is None
 
 
 # Waypoints that repeat ----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.model.model import Model
-from poise.model.proximity import nearest_in, nearest_of_many, slopes_of_many
+from poise.model.proximity import ScenePools, nearest_in, nearest_of_many, slopes_of_many
 from poise.model.scene import Scene
 from poise.solving.arguments.lru_cache import cached
 from poise.solving.requirements.collision import CollisionLimit
@@ -35,11 +35,14 @@ class Clearance(OnTheWay):
     @staticmethod
     @contextmanager
     def borrowed(model: Model, limit: CollisionLimit | None) -> "Iterator[Clearance | None]":
-        """It within the block, after which what was packed is kept for the next; None without a limit."""
+        """It within the block, after which what was packed is kept for the next that asks the same of the same world;
+        None without a limit."""
         if limit is None:
             yield None
             return
-        idle = cached(model, (Clearance, limit), list[Scene])
+        allowed = frozenset(map(frozenset, limit.allowed))
+        key = Clearance, limit.self_collision, limit.min_distance, allowed
+        idle = cached(model, key, ScenePools).of(limit.world)
         try:
             scene: Scene | None = idle.pop()
         except IndexError:  # another thread may have been faster than a look at the length
