@@ -244,7 +244,7 @@ class PathSearch:
         costs += candidates.soft_cost[ones].sum(axis=1)
         if self.closed:
             gaps = self.route.model.difference(candidates.q[ones, -1], candidates.q[ones, 0])
-            costs += ((self.route.model._costs * gaps) ** 2).sum(axis=1)
+            costs += ((self.route.all_costs * gaps) ** 2).sum(axis=1)
         smooth = (np.abs(steps).max(axis=(1, 2), initial=0.0) <= candidates.jump) & np.isfinite(costs)
         order = np.argsort(costs, kind="stable")
         return ones[order[smooth[order]]]

@@ -6,10 +6,10 @@ difference of neighbours may have bounds too.  What these add to A keeps its for
 such systems (Nocedal and Wright 2006, Numerical Optimization, section 16.6).
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
@@ -27,8 +27,24 @@ _DONE, _ROUGHLY = 1e-6, 1e-3
 """Products of slacks and forces that have shrunk by so much are small enough, and for a rough solution."""
 _SLACK: Final = 1e-4
 """The least slack to begin with [rad or m]."""
+_BEYOND: Final = 1e-6
+"""What is no farther beyond an inequality has not crossed it, and what is nearer than this has met it [rad or m]."""
 _SEAM: Final = 1e9
 """Weight of the tie between the ends of a closed path."""
+
+Inequalities = list[tuple[Array, Array]]
+"""(n, k) rows whose products with the changes have least values, and (n,) these."""
+
+
+class Solved(NamedTuple):
+    """The minimum of a program."""
+
+    changes: Array
+    """(n, k)"""
+    bound_forces: Array
+    """(n, k) forces of the bounds, positive at an upper one; 0 where none is met."""
+    forces: list[Array]
+    """(n,) of each of the inequalities, and then of those `in_reach`; 0 where it is not met."""
 
 
 @final
@@ -46,18 +62,39 @@ class Program:
     """(n, k) the least changes, finite and less than `high`."""
     high: Array
     """(n, k)"""
-    inequalities: Sequence[tuple[Array, Array]]
-    """(n, k) rows whose products with the changes have least values, and (n,) these."""
+    inequalities: Inequalities
+    in_reach: Inequalities
+    """More of them, each of which counts once a minimum without it is beyond it."""
     widest: tuple[Array, Array] | None
     """(n - 1, k) the least and the largest differences of neighbours; None where they are free."""
     closed: bool
     """Whether the last change is the first."""
     clock: Clock
     """Until when."""
+    met: list[int] = field(init=False)
+    """Those in reach that count."""
 
-    def solve(self, *, roughly: bool = False) -> tuple[Array, Array] | None:
-        """(n, k) changes, and (n, k) the forces of bounds, positive at an upper one; None if A is not definite, or
-        the time is spent."""
+    def __post_init__(self) -> None:
+        self.met = [i for i, (_, least) in enumerate(self.in_reach) if least.max() > -_BEYOND]
+
+    def solve(self, *, roughly: bool = False) -> Solved | None:
+        """The minimum; None if A is not definite, or the time is spent."""
+        while True:
+            found = self._minimum(roughly=roughly)
+            if found is None:
+                return None
+            excess = [float(_excess(*one, found.changes).min()) for one in self.in_reach]
+            crossed = [i for i, least in enumerate(excess) if least < -_BEYOND and i not in self.met]
+            if not crossed:
+                return found
+            self.met += crossed
+
+    @property
+    def _counting(self) -> Inequalities:
+        return [*self.inequalities, *(self.in_reach[i] for i in self.met)]
+
+    def _minimum(self, *, roughly: bool) -> Solved | None:
+        """That within what counts."""
         done = _ROUGHLY if roughly else _DONE
         d = np.zeros_like(self.right)
         residuals = [residual(d) for residual in self._residuals()]
@@ -95,8 +132,11 @@ class Program:
             slacks = [s + way * x for s, x in zip(slacks, ds, strict=True)]
             forces = [z + way * x for z, x in zip(forces, dz, strict=True)]
             residuals = [residual(d) for residual in self._residuals()]
-        bound_forces = [np.where(z > s, z, 0.0) for z, s in zip(forces[:2], slacks[:2], strict=True)]
-        return np.clip(d, self.low, self.high), bound_forces[1] - bound_forces[0]
+        met = [np.where(z > s, z, 0.0) for z, s in zip(forces, slacks, strict=True)]
+        first, found = 2 + len(self.inequalities), [np.zeros(len(d)) for _ in self.in_reach]
+        for i, force in zip(self.met, met[first:], strict=False):
+            found[i] = force
+        return Solved(np.clip(d, self.low, self.high), met[1] - met[0], [*met[2:first], *found])
 
     def _ahead(
         self,
@@ -123,7 +163,7 @@ class Program:
         """How far changes are within each kind of constraint."""
         yield lambda d: d - self.low
         yield lambda d: self.high - d
-        for gradients, least in self.inequalities:
+        for gradients, least in self._counting:
             yield partial(_excess, gradients, least)
         if self.widest is not None:
             low, high = self.widest
@@ -135,9 +175,9 @@ class Program:
         every = np.arange(self.right.shape[1])
         matrix, ties = self.blocks.copy(), self.ties.copy()
         matrix[:, every, every] += stiff[0] + stiff[1]
-        for (gradients, _), force in zip(self.inequalities, stiff[2:], strict=False):
+        for (gradients, _), force in zip(self._counting, stiff[2:], strict=False):
             matrix += force[:, None, None] * gradients[:, :, None] * gradients[:, None, :]
-        first = 2 + len(self.inequalities)
+        first = 2 + len(self._counting)
         if self.widest is not None:
             both = stiff[first] + stiff[first + 1]
             matrix[:-1, every, every] += both
@@ -151,9 +191,9 @@ class Program:
         force[:-1] -= self.ties * d[1:]
         force[1:] -= self.ties * d[:-1]
         force += wanted[0] - wanted[1]
-        for (gradients, _), push in zip(self.inequalities, wanted[2:], strict=False):
+        for (gradients, _), push in zip(self._counting, wanted[2:], strict=False):
             force += push[:, None] * gradients
-        first = 2 + len(self.inequalities)
+        first = 2 + len(self._counting)
         if self.widest is not None:
             push = wanted[first] - wanted[first + 1]
             force[1:] += push

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
+from itertools import chain
 from threading import Event
 from typing import Any, Final, final
 
@@ -25,10 +26,10 @@ from poise.solving.path.clock import Clock
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import PathFailure
-from poise.solving.path.residual_rows import rows_of
+from poise.solving.path.residual_rows import Sides, rows_of
 from poise.solving.path.soft_objectives import SoftObjectives, is_soft, on_line
 from poise.solving.requirements.loops import loop_tasks
-from poise.solving.requirements.ranges import Ranges
+from poise.solving.requirements.ranges import Ranges, is_range
 from poise.solving.search.lanes import solve_many
 from poise.solving.search.prepared import prepared_search
 from poise.solving.solvers.branch_solver import prepared_branching
@@ -100,8 +101,15 @@ class Route:
         self.problem = self.search.problem
         self.active = np.array(self.problem.velocities, dtype=np.intp)
         """What changes along the path."""
-        self.costs = model._costs[self.active]
-        """What each of these costs."""
+        self._range_indices = [k for k, task in enumerate(self.required_tasks) if is_range(task)]
+        found = [self.required_tasks[k] for k in self._range_indices]
+        self._sides = Sides(model, found, self.active) if found else None
+        each = ([not is_range(task)] * 3 * len(task.blocks) for task in self._hard_tasks)
+        self.equations = np.array(list(chain.from_iterable(each)), dtype=np.bool_)
+        """(m,) which residual rows are to vanish; the others are ranges, which ask for nothing inside."""
+        self.all_costs = model._costs / model._costs[self.active].max(initial=1.0)
+        """(nv,) what each velocity costs beside the dearest of these, so that all other prices stay dear to it."""
+        self.costs = self.all_costs[self.active]
         bounded = ~model._standing & limits.positions
         self.lower: Array = np.where(bounded, model.lower, -np.inf)
         self.upper: Array = np.where(bounded, model.upper, np.inf)
@@ -377,6 +385,14 @@ class Route:
         with self.search.bound.scratch(self.model) as scratch:
             return rows_of(self.problem, scratch, self.goals, q)
 
+    def sides(self, q: Array) -> tuple[Array, Array]:
+        """(n, sides) how far q (n, nq) are beyond each side of the ranges [m or rad], less than 0 inside, and (n,
+        sides, active velocities) how that changes."""
+        if self._sides is None:
+            return np.zeros((len(q), 0)), np.zeros((len(q), 0, len(self.active)))
+        goals = self.goals.reshape(len(self), -1, GOAL_NUMBERS)[:, self._range_indices]
+        return self._sides(goals.reshape(len(self), -1), q)
+
     def errors(self, e: Array, q: Array) -> dict[str, Array]:
         """What residual rows e (n, m) leave of positions [m] and rotations [rad]: by unit, (n, tasks), NaN where a task
         has none; and of the tasks that give way, what is left of them at q (n, nq)."""
@@ -397,11 +413,7 @@ class Route:
     def ranges(self) -> list[Ranges]:
         """Of required ranges with an inside that are the same at all waypoints, what keeps them between these."""
         goals = self.goals.reshape(len(self), -1, 7)
-        some = [
-            k
-            for k, task in enumerate(self.required_tasks)
-            if task.required and task.inequality_rows and not np.ptp(goals[:, k], axis=0).any()
-        ]
+        some = [k for k in self._range_indices if not np.ptp(goals[:, k], axis=0).any()]
         return [Ranges(self.model, [self.required_tasks[k] for k in some], list(goals[0, some]))] if some else []
 
     def meets(self, q: Array) -> tuple[bool, str]:
@@ -420,7 +432,7 @@ class Route:
     def start_cost(self, q: Array, q0: Array) -> Array:
         """(k,) next to nothing, but the more the farther configurations q (k, nq) are from q0: so that of paths that
         cost the same, such as by whole turns of a joint, the one that begins nearest to q0 is taken."""
-        ways = self.model._costs * self.model.difference(q0, q)
+        ways = self.all_costs * self.model.difference(q0, q)
         return np.asarray(_START_WEIGHT * (ways**2).sum(axis=-1), dtype=np.float64)
 
     def steps(self, q: Array) -> Array:

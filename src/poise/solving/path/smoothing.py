@@ -9,15 +9,16 @@ the ends are free, fixed, or the same.
 """
 
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
 from poise.solving.path.feasibility import PathFeasibility
-from poise.solving.path.program import Program
+from poise.solving.path.program import Inequalities, Program
 from poise.solving.path.route import Route
+from poise.solving.requirements.sums import INSIDE
 
 _STIFF: Final = 1e7
 """Weight of the tasks' rows beside the steps'."""
@@ -34,6 +35,8 @@ _NEARER: Final = 0.8
 """What is left of a step beyond its cap, at least, after an iteration."""
 _PACED: Final = 0.99
 """Share of its cap that a step aims at where none may be beyond it: the way back to the waypoints is bent."""
+_OUTSIDE: Final = 1e-3
+"""What is no farther outside of a range is brought back by an iteration [m or rad]."""
 _WIDE: Final = 1e3
 """What stands for no bound [rad or m]."""
 _ENOUGH: Final = 1e-4
@@ -97,9 +100,9 @@ class Smoother:
             free = freed
         return q
 
-    def _with_cost(self, q: Array, changes: Array, held: npt.NDArray[np.bool_]) -> tuple[Array, float]:
+    def _with_cost(self, q: Array, *found: Any) -> tuple[Array, float]:
         """Where changes lead, and the cost there, infinite if they lead nowhere."""
-        moved = self._moved(q, changes, held)
+        moved = self._moved(q, *found)
         return (q, np.inf) if moved is None else (moved, self.cost(moved))
 
     def cost(self, q: Array) -> float:
@@ -120,17 +123,20 @@ class Smoother:
         paced = self.route.soft is None or not (np.abs(self.route.steps(q)) > self.cap).any()
         return paced and self.free(q)
 
-    def _moved(self, q: Array, changes: Array, held: npt.NDArray[np.bool_]) -> Array | None:
+    def _moved(
+        self, q: Array, changes: Array, held: npt.NDArray[np.bool_], held_sides: npt.NDArray[np.bool_]
+    ) -> Array | None:
         """(n, nq) where the changes (n, active velocities) lead, on all waypoints; None if they do not.
 
-        What is `held` does not move on the way back to the waypoints, where it can be helped.
+        What is `held` does not move on the way back to the waypoints, where it can be helped.  What is held at a side
+        (n, sides) comes back to it: along a bent border it would else end inside, and cost more than it must.
         """
         route = self.route
         full = np.zeros((len(q), route.model.nv))
         full[:, route.active] = changes
         moved = route.clip(route.model.integrate(q, full))
         for _ in range(_RETURNS):
-            e, jacobians = self._lacking(moved)
+            e, jacobians = self._lacking(moved, held_sides)
             if not np.abs(e).max(initial=0.0) > _EXACT:
                 break
             across = jacobians * ~held[:, None]
@@ -149,19 +155,32 @@ class Smoother:
             moved[-1] = moved[0]
         return moved
 
-    def _lacking(self, q: Array) -> tuple[Array, Array]:
-        """(n, m) what tasks lack at q (n, nq), and sums of joints that are beyond their limits, and (n, m, active
-        velocities) how that changes."""
+    def _equations(self, q: Array) -> tuple[Array, Array]:
+        """(n, m) what tasks lack at q (n, nq), and (n, m, active velocities) how that changes; 0 of ranges, which are
+        inequalities."""
         e, jacobians, _ = self.route.rows(q)
-        if self.feasibility.sums is None:
-            return e, jacobians
-        beyond, rows = self.feasibility.sums.back(q, self.route.active)
-        return np.concatenate([e, beyond], axis=1), np.concatenate([jacobians, rows], axis=1)
+        return e * self.route.equations, jacobians * self.route.equations[:, None]
 
-    def _changes(self, q: Array, damping: float, longest: float) -> tuple[Array, npt.NDArray[np.bool_]] | None:
+    def _lacking(self, q: Array, held_sides: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+        """`_equations`, with sums of joints that are beyond their limits, and sides that are crossed or held."""
+        e, jacobians = self._equations(q)
+        if self.feasibility.sums is not None:
+            beyond, rows = self.feasibility.sums.back(q, self.route.active)
+            e, jacobians = np.concatenate([e, beyond], axis=1), np.concatenate([jacobians, rows], axis=1)
+        beyond, slopes = self.route.sides(q)
+        back = held_sides | (beyond > -INSIDE)
+        some = back.any(axis=0)
+        if some.any():
+            e = np.concatenate([e, np.where(back, -INSIDE - beyond, 0.0)[:, some]], axis=1)
+            jacobians = np.concatenate([jacobians, np.where(back[..., None], slopes, 0.0)[:, some]], axis=1)
+        return e, jacobians
+
+    def _changes(
+        self, q: Array, damping: float, longest: float
+    ) -> tuple[Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_]] | None:
         """(n, active velocities) the changes, none longer than `longest`, that make the path shortest within limits,
-        and what they leave at a limit; None where there are none."""
-        e, jacobians, _ = self.route.rows(q)
+        what they leave at a limit, and (n, sides) at a side; None where there are none."""
+        e, jacobians = self._equations(q)
         steps = self.route.steps(q)
         n, size = steps.shape[0] + 1, steps.shape[1]
         pull, squares = np.zeros((n, size)), self.route.costs**2
@@ -174,11 +193,11 @@ class Smoother:
         low, high = self._step_bounds(q)
         right = pull + _STIFF * (e[:, None] @ jacobians)[:, 0]
         if self.route.soft is not None:
-            left, slopes = self.route.soft.rows(q)
-            slopes = slopes[..., self.route.active]
-            blocks += slopes.swapaxes(1, 2) @ slopes
-            right += (left[:, None] @ slopes)[:, 0]
-        inequalities = []
+            left, falls = self.route.soft.rows(q)
+            falls = falls[..., self.route.active]
+            blocks += falls.swapaxes(1, 2) @ falls
+            right += (left[:, None] @ falls)[:, 0]
+        inequalities: Inequalities = []
         for gradients, far, margin in (
             found for constraint in self.feasibility.constraints for found in constraint.linearise(q, self.route.active)
         ):
@@ -187,10 +206,12 @@ class Smoother:
             blocks += out[:, None, None] * gradients[:, :, None] * gradients[:, None, :]
             right += (out * (margin - slack))[:, None] * gradients
             inequalities.append((gradients, np.where(slack < 0.0, -_WIDE, np.minimum(margin - slack, 0.0))))
+        beyond, slopes = self.route.sides(q)
         program = Program(
             blocks=blocks, ties=np.tile(-squares, (len(steps), 1)), right=right,
             low=np.maximum(low, -longest) - _LEEWAY, high=np.minimum(high, longest) + _LEEWAY,
-            inequalities=inequalities, widest=self._widest(steps), closed=self.closed, clock=self.route.clock,
+            inequalities=inequalities, in_reach=self._sides(beyond, slopes), widest=self._widest(steps),
+            closed=self.closed, clock=self.route.clock,
         )  # fmt: skip
         if self.fixed:
             blocks[0, every, every] += _FIXED
@@ -199,13 +220,23 @@ class Smoother:
         found = program.solve(roughly=True)
         if found is None:
             return None
-        held = (found[1] != 0.0) & ((np.abs(low) < longest) | (np.abs(high) < longest))
-        blocks += self._curvature(q, jacobians, np.where(held, 0.0, pull), ~held)
+        held = (found.bound_forces != 0.0) & ((np.abs(low) < longest) | (np.abs(high) < longest))
+        for (gradients, _), force in zip([*inequalities, *program.in_reach], found.forces, strict=True):
+            pull += force[:, None] * gradients
+        forces = np.reshape(found.forces[len(inequalities) :], (-1, n)).T
+        blocks += self._curvature(q, jacobians, np.where(held, 0.0, pull), ~held, slopes, forces)
         found = program.solve()
         if found is None:
             return None
-        held = (found[1] != 0.0) & ((np.abs(low) < longest) | (np.abs(high) < longest))
-        return np.clip(found[0], low, high), held
+        held = (found.bound_forces != 0.0) & ((np.abs(low) < longest) | (np.abs(high) < longest))
+        forces = np.reshape(found.forces[len(inequalities) :], (-1, n)).T
+        return np.clip(found.changes, low, high), held, forces != 0.0
+
+    def _sides(self, beyond: Array, slopes: Array) -> Inequalities:
+        """That no change crosses a side, and that what is a little outside comes back; see `Route.sides`."""
+        least = np.where((beyond <= _OUTSIDE) & slopes.any(axis=2), np.maximum(beyond + INSIDE, -_WIDE), -_WIDE)
+        least[: int(self.fixed)] = -_WIDE
+        return list(zip(-slopes.swapaxes(0, 1), least.T, strict=True))
 
     def _widest(self, steps: Array) -> tuple[Array, Array] | None:
         """(n - 1, active velocities) how each step may change, to come within its cap or at least nearer to it."""
@@ -215,16 +246,21 @@ class Smoother:
         cap = np.minimum(np.maximum(aim, _NEARER * np.abs(steps)), _WIDE)
         return -cap - steps, cap - steps
 
-    def _curvature(self, q: Array, jacobians: Array, pull: Array, free: npt.NDArray[np.bool_]) -> Array:
-        """(n, active velocities squared) how the forces of the tasks' rows that withstand a pull change with q."""
+    def _curvature(
+        self, q: Array, jacobians: Array, pull: Array, free: npt.NDArray[np.bool_], slopes: Array, side_forces: Array
+    ) -> Array:
+        """(n, active velocities squared) how the forces of the tasks' rows that withstand a pull change with q, and
+        those of sides (n, sides), which have these `slopes` at q."""
         across = jacobians * free[:, None]
         forces = _forces(across, (across @ pull[..., None])[..., 0])
         size = len(self.route.active)
         out, move = np.empty((len(q), size, size)), np.zeros(self.route.model.nv)
         for j, v in enumerate(self.route.active):
             move[v] = _NUDGE
-            there = self.route.rows(self.route.model.integrate(q, move))[1]
-            out[:, j] = (forces[:, None] @ (there - jacobians))[:, 0] / _NUDGE
+            there = self.route.model.integrate(q, move)
+            out[:, j] = (forces[:, None] @ (self._equations(there)[1] - jacobians))[:, 0] / _NUDGE
+            if side_forces.any():
+                out[:, j] += (side_forces[:, None] @ (self.route.sides(there)[1] - slopes))[:, 0] / _NUDGE
             move[v] = 0.0
         return 0.5 * (out + out.swapaxes(1, 2))
 
