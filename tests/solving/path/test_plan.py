@@ -424,6 +424,54 @@ def test_a_posture_alone_is_gone_to_without_a_search_for_others(monkeypatch: pyt
     assert not tried
 
 
+def endless(**limits: Any) -> pz.Model:
+    """A joint that turns without end unless it has `limits`, then one that bends."""
+    b = pz.ModelBuilder("endless")
+    b.joint("turn", "revolute" if limits else "continuous", parent="world", child="mast", velocity=1.0, **limits)
+    raised = pz.SE3.from_parts([0.0, 0.0, 0.3])
+    b.joint("bend", "revolute", parent="mast", child="arm", axis=(0, 1, 0), origin=raised, limits=(-2, 2), velocity=1.0)
+    b.frame("tip", link="arm", origin=pz.SE3.from_parts([0.5, 0.0, 0.0]))
+    return b.build()
+
+
+@pytest.mark.parametrize("start", [3.0, 100.0, -31.0])
+def test_a_posture_is_gone_to_by_the_nearest_turn_of_an_endless_joint(start: float) -> None:
+    arm, exact = endless(), pz.PostureTask(tolerance=1e-6)
+    q0, postures = arm.q(turn=start), np.array([[-3.0, 0.5], [2.9, 0.0], [-300.0, 0.2], [0.1, 0.0]])
+    path = pz.plan(arm, exact, postures, q0=q0)
+    assert path.success, path.explain()
+    met = path.q[path.stations]
+    away = (met - postures)[:, 0] / (2.0 * np.pi)
+    assert np.allclose(away, np.rint(away), atol=1e-9)
+    assert np.allclose(met[:, 1], postures[:, 1], atol=1e-6)
+    assert (np.abs(np.diff(met[:, 0], prepend=start)) <= np.pi + 1e-9).all()
+    free = pz.plan(arm, exact, postures[:2])  # which begins at the first, as it is stated
+    assert np.allclose(free.q[0], postures[0], atol=1e-6)
+    assert np.allclose(free.q[-1], [2.9 - 2.0 * np.pi, 0.0], atol=1e-6)
+    beside = [pz.PositionTask("tip"), pz.PostureTask()]
+    poses = [arm.pose("tip", postures[0]).xyz[None], postures[:1]]
+    assert np.allclose(pz.plan(arm, beside, poses, q0=q0).q[-1], met[0], atol=1e-5)
+    either = pz.plan(arm, exact, [[2.0, 0.0], [4.0, 0.0], [-3.0, 0.0]], q0=arm.q(turn=3.1), alternatives=[3])
+    assert either.chosen == (2,)
+    assert np.allclose(either.q[-1, 0], 2.0 * np.pi - 3.0)
+
+
+def test_a_turn_that_is_a_number_to_something_stays_as_it_is_stated() -> None:
+    exact, back = pz.PostureTask(tolerance=1e-6), np.array([[-3.0, 0.5]])
+    limited = endless(limits=(-9.0, 9.0))
+    assert pz.plan(limited, exact, back, q0=limited.q(turn=3.0)).q[-1, 0] == pytest.approx(-3.0)
+    arm = endless()
+    sums = [pz.LinearLimit({"turn": 1.0, "bend": 1.0}, 3.2)]
+    assert pz.plan(arm, exact, back, q0=arm.q(turn=3.0), limits=sums).q[-1, 0] == pytest.approx(-3.0)
+    alike = pz.JointCouplingTask({"turn": 1.0, "bend": 6.0}, 0.0)
+    assert pz.plan(arm, [alike, exact], [None, back], q0=arm.q(turn=3.0, bend=-0.5)).q[-1, 0] == pytest.approx(-3.0)
+    b = pz.ModelBuilder("geared")
+    b.joint("turn", "continuous", parent="world", child="mast")
+    b.joint("slow", "continuous", parent="mast", child="arm", mimic=pz.Mimic(joint="turn", multiplier=0.5))
+    geared = b.build()
+    assert pz.plan(geared, exact, [[-3.0]], q0=[3.0]).q[-1, 0] == pytest.approx(-3.0)
+
+
 class TestAlternatives:
     """A stop that is any of several poses."""
 

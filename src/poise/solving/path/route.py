@@ -161,6 +161,12 @@ class Route:
             return None
         return np.where(self.sampled, self.soft.postures[waypoint], q)
 
+    def with_postures(self, postures: Array) -> "Route":
+        """It with these postures (n, nq) in place of its own."""
+        made = copy(self)
+        made.projection = None if self.projection is None else self.projection.with_postures(postures)
+        return made
+
     def missed(self, q: Array) -> list[PathFailure]:
         """The waypoints at which q (n, nq), all of it reached else, is too far from a posture that is required."""
         found = [] if self.soft is None else self.soft.missed(q, limits=self.limits)

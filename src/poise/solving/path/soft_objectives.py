@@ -75,6 +75,13 @@ class SoftObjectives:
         made._all_goals = self._all_goals[some]
         return made
 
+    def with_postures(self, postures: Array) -> "SoftObjectives":
+        """They with these postures (n, nq) in place of theirs."""
+        made = copy(self)
+        made._all_goals = self._all_goals.copy()
+        made.postures[:] = postures
+        return made
+
     def changing(self) -> npt.NDArray[np.bool_]:
         """(n - 1,) which waypoints ask for something else than the one before."""
         own = np.hstack([self.goals, self.postures])

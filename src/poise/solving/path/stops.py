@@ -41,6 +41,27 @@ def stops_of(poses: int, alternatives: Sequence[int] | None) -> list[range]:
     return [range(a, b) for a, b in pairwise(ends)]
 
 
+def with_nearest_turns(route: Route, stops: Sequence[range], start: Array | None, sums: Array) -> Route:
+    """A route whose postures have joints that turn without end by whole turns nearest to where the stop before has
+    them, or `start` (nq,), if the path begins there.
+
+    What a task or one of the `sums` (p, nv) reads as a number stays as it is stated.
+    """
+    if route.soft is None or not route.soft.postures.size:
+        return route
+    coordinates, read = route.problem.section("coordinates"), [task.coupled(route.model) for task in route.tasks]
+    free = (coordinates["turns"] == 1) & ~(sums != 0.0)[:, route.active[coordinates["v"]]].any(axis=0)
+    places = np.array(sorted({*coordinates["q"][free]}.difference(*read)), dtype=np.intp)
+    places = places[np.isneginf(route.lower[places]) & np.isposinf(route.upper[places])]
+    postures = route.soft.postures.copy()
+    before = postures[0] if start is None else start
+    for stop in stops:
+        turns = np.rint((postures[stop][:, places] - before[places]) / (2.0 * np.pi))
+        postures[stop.start : stop.stop, places] -= 2.0 * np.pi * turns
+        before = postures[stop[0]]
+    return route.with_postures(postures)
+
+
 @final
 class Stops(NamedTuple):
     """What was found for each stop, of whichever of its poses."""

@@ -26,7 +26,7 @@ from poise.solving.path.path_rows import PathRows
 from poise.solving.path.route import Route
 from poise.solving.path.smoothing import Smoother
 from poise.solving.path.solve import SPENT
-from poise.solving.path.stops import Stops, candidates, gathered, stops_of
+from poise.solving.path.stops import Stops, candidates, gathered, stops_of, with_nearest_turns
 from poise.solving.path.timing import timed
 from poise.solving.path.waypoints import start_of, waypoints
 from poise.solving.path.ways import in_steps, length
@@ -79,6 +79,7 @@ def plan(
     `limits=[CollisionLimit(world, ...)]`, around what is in the way.  With `q0` (nq,) the path begins there, and else
     at the first pose.  The poses whose numbers are in `straight` are reached in a straight line of the targets from the
     one before, or from where q0 has the frame, such as to grasp and to lift: nothing goes round what is in its way.
+    Of a PostureTask a joint that turns without end goes to the nearest turn of its target, and not back over turns.
     With `alternatives` a stop is any of several poses: [8, 1] are eight to grasp at, and then one to place at.  They
     add up to all poses, `chosen` of the path says which were taken, and what else names a pose names the stop.
     Of several such ways the shortest is taken, in time where speeds are limited, but by `joint_costs` where these are
@@ -110,6 +111,7 @@ def plan(
                 )
         start = start_of(route, q0)
         first = None if q0 is None else start
+        route = with_nearest_turns(route, stops, first, path_limits.rows)
         stopping, failures = gathered(*candidates(route, start, feasibility), stops)
         if first is not None and feasibility(first[None])[0] < 0.0:
             status, words = feasibility.words(first)
