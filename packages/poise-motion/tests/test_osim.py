@@ -13,6 +13,8 @@ import osim_texts
 import pytest
 from osim_texts import (
     COUPLER,
+    INERTIA,
+    LEG,
     OPENSIM,
     body,
     constant,
@@ -27,6 +29,7 @@ from osim_texts import (
 )
 
 import poise as pz
+from poise.extending import Array
 from poise_motion.osim.reader import read
 
 TEXTS = {"plain_joints": plain_joints, "leg": leg, "older_leg": older_leg}
@@ -81,6 +84,76 @@ def test_so_they_are_in_a_hundred_random_configurations(name: str, tmp_path: Pat
     model, said = read(file), np.load(out)
     q = said["q"][:, [said["names"].tolist().index(name) for name in model.coordinates]]
     assert np.allclose(model.poses(q, said["markers"].tolist()).xyz, said["places"], rtol=0.0, atol=1e-9)
+
+
+FULL = "<inertia>0.3 0.2 0.25 0.02 -0.03 0.04</inertia>"
+_TORQUES = """
+import sys
+import numpy as np
+import opensim
+opensim.Logger.setLevelString("off")
+model = opensim.Model(sys.argv[1])
+state = model.initSystem()
+given = np.load(sys.argv[2])
+coordinates = [model.getCoordinateSet().get(i) for i in range(model.getCoordinateSet().getSize())]
+places = [given["names"].tolist().index(c.getName()) for c in coordinates]
+solver, torques = opensim.InverseDynamicsSolver(model), []
+for q, v, a in zip(given["q"], given["v"], given["a"]):
+    acceleration = opensim.Vector(len(places), 0.0)
+    for i, (c, k) in enumerate(zip(coordinates, places)):
+        c.setLocked(state, False)
+        c.setValue(state, q[k], False)
+        c.setSpeedValue(state, v[k])
+        acceleration.set(i, a[k])
+    model.realizeVelocity(state)
+    found = solver.solve(state, acceleration)
+    torques.append([found.get(places.index(k)) for k in range(len(places))])
+np.save(sys.argv[3], torques)
+"""
+
+
+def led(rows: Array, knee: int, *, constant: bool) -> Array:
+    """(n, 10) rows (n, 8) of the leg's coordinates with beta, which the knee leads, and subtalar, which is locked."""
+    beta, subtalar = (0.06, 0.3) if constant else (0.0, 0.0)
+    return np.column_stack([rows, 0.96 * rows[:, knee] + beta, np.full(len(rows), subtalar)])
+
+
+@pytest.mark.skipif(not OPENSIM.exists(), reason="OpenSim is not installed: make .venv/opensim")
+def test_motions_take_what_opensim_says(tmp_path: Path) -> None:
+    file, given, out = written(tmp_path, leg().replace(INERTIA, FULL)), tmp_path / "given.npz", tmp_path / "said.npy"
+    model, rng = read(file), np.random.default_rng(4)
+    knee, names = model.index("knee").start, [*model.coordinates, "beta", "subtalar"]
+    q, v, a = rng.uniform(-0.5, 0.2, (20, 8)), rng.normal(size=(20, 8)), rng.normal(size=(20, 8))
+    each = {"q": led(q, knee, constant=True), "v": led(v, knee, constant=False), "a": led(a, knee, constant=False)}
+    np.savez(given, names=names, **each)
+    quiet = {"env": {**os.environ, "PYTHONPATH": ""}, "check": True, "capture_output": True}
+    subprocess.run([OPENSIM, "-c", _TORQUES, str(file), str(given), str(out)], timeout=120, **quiet)
+    said = np.load(out)
+    wanted = said[:, :8] + 0.96 * said[:, [8]] * (np.arange(8) == knee)  # by virtual work, what beta takes
+    assert np.allclose(model.inverse_dynamics(q, v, a, gravity=(0.0, -9.80665, 0.0)), wanted, rtol=0.0, atol=1e-9)
+
+
+def test_so_it_was_in_a_state_that_is_kept(tmp_path: Path) -> None:
+    model = read(written(tmp_path, leg().replace(INERTIA, FULL)))
+    q, v, a, torques = opensim_kept.TORQUES
+    assert np.allclose(model.inverse_dynamics(q, v, a, gravity=(0.0, -9.80665, 0.0)), torques, rtol=0.0, atol=1e-9)
+    strong = dict.fromkeys(("ankle", "knee"), 1e3)
+    limit = pz.TorqueLimit(strong, gravity=(0.0, -9.81, 0.0))
+    way = pz.plan(model, pz.PostureTask(), [np.array(q)], q0=model.home, velocity=3.0, limits=[limit])
+    assert way.success, way.explain()
+
+
+def test_inertias_are_about_the_centres_of_masses_in_old_files_too(tmp_path: Path) -> None:
+    kept = [[0.3, 0.02, -0.03], [0.02, 0.2, 0.04], [-0.03, 0.04, 0.25]]
+    parts = zip(("xx", "yy", "zz", "xy", "xz", "yz"), FULL[9:-10].split(), strict=True)
+    older = "".join(f"<inertia_{axes}>{value}</inertia_{axes}>" for axes, value in parts)
+    before = older_leg().replace("<mass>2</mass>", f"<mass>2</mass>{older}")
+    for text in (leg().replace(INERTIA, FULL), before):
+        model = read(written(tmp_path, text))
+        assert {body: inertia.tolist() for body, inertia in model.inertias.items()} == dict.fromkeys(LEG, kept)
+    light = leg().replace("<mass>2</mass>", "<mass>0</mass>", 1)
+    with pytest.warns(pz.ModelWarning, match="without a mass, whose inertia does not count: pelvis\n?$"):
+        assert "pelvis" not in read(written(tmp_path, light)).inertias
 
 
 def test_coordinates_are_joints_with_their_limits_and_defaults(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Final, final
 import numpy as np
 
 from poise import SE3, JointFunction, Mimic, Model, ModelBuilder, ModelError, ModelWarning
-from poise.extending import WORLD, Element, nearest_names
+from poise.extending import WORLD, Array, Element, nearest_names
 from poise_motion.osim.document import detached, document, is_true, listed, named, no_such, number, numbers, word, words
 from poise_motion.osim.functions import IDENTITY, function_in
 from poise_motion.osim.joints import Axis, Coordinate, OsimJoint, joint_of, moved, place_of
@@ -48,7 +48,7 @@ def read(path: Path) -> Model:
 
     | in the file | in the model |
     |---|---|
-    | body | link; its mass and centre |
+    | body | link; its mass, the centre of that and the inertia about it |
     | joint, by its axes | joints in a row, see the top of this file |
     | coordinate | a joint of its name; its range where it is clamped; a locked one stands at its default |
     | CoordinateCouplerConstraint | a joint that mimics another |
@@ -305,10 +305,23 @@ class _Reader:
     # What hangs on bodies ----------------------------------------------------------------------------------------
 
     def add_masses(self) -> None:
+        light: list[str] = []
         for name, body in self.bodies.items():
-            mass = number(body, "mass", 0.0)
+            mass, inertia = number(body, "mass", 0.0), self.inertia(body)
             if mass > 0.0:
-                self.builder.mass(name, mass, centre=numbers(body, "mass_center", 3, (0.0, 0.0, 0.0)), line=body.line)
+                centre = numbers(body, "mass_center", 3, (0.0, 0.0, 0.0))
+                self.builder.mass(name, mass, centre=centre, inertia=inertia, line=body.line)
+            elif inertia.any():
+                light.append(name)
+        if light:
+            self.remarks.append(f"bodies without a mass, whose inertia does not count: {', '.join(light)}")
+
+    def inertia(self, body: Element) -> Array:
+        """(3, 3) of a body about its centre of mass, along its axes: six numbers, each an element before version 4."""
+        order = ("xx", "yy", "zz", "xy", "xz", "yz")
+        older = tuple(number(body, f"inertia_{axes}", 0.0) for axes in order)
+        xx, yy, zz, xy, xz, yz = numbers(body, "inertia", 6, older)
+        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
     def add_markers(self) -> None:
         for each in listed(detached(self.model.child("MarkerSet"), Path(self.file).parent)):
