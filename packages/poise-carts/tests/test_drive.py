@@ -79,7 +79,7 @@ def test_with_accelerations_what_is_integrated_is_where_it_is(cart: Cart) -> Non
 
 def test_no_wheel_slips_on_arcs_of_millimetres() -> None:
     for length in (1e-4, 1e-3, 3e-3, 1e-2):
-        x, y, turn = moved(np.zeros(3), length, 1.5 * length)
+        x, y, turn = moved(np.zeros(3), [length], [1.5 * length])
         path = drive(
             CAR, rover(), pz.PoseTask("body", pz.SE3.from_xyz_rpy([x, y, 0.0], [0.0, 0.0, turn])), acceleration=2.0
         )

@@ -23,14 +23,15 @@ def random_ways(seed: int, *, cusps: bool) -> tuple[Array, Array]:
     for part in range(5):
         length = rng.normal(size=COUNT) * rng.choice([0.3, 1.0, 2.0], COUNT) * (part < many)
         length = length if cusps else np.abs(length)
-        ends, size = moved(ends, length, rng.integers(-1, 2, COUNT) * length), size + np.abs(length)
+        turn = rng.integers(-1, 2, COUNT) * length
+        ends, size = moved(ends, length[:, None], turn[:, None]), size + np.abs(length)
     return ends, size
 
 
 def led(lengths: Array, turns: Array) -> Array:
     at = np.zeros((len(lengths), 3))
     for length, turn in zip(lengths.T, turns.T, strict=True):
-        at = moved(at, length, turn)
+        at = moved(at, length[:, None], turn[:, None])
     return at
 
 
@@ -92,4 +93,4 @@ def test_an_arc_is_what_the_constraint_of_rolling_integrates_to() -> None:
             return [length * np.cos(x[2]), length * np.sin(x[2]), turn]
 
         found = solve_ivp(rolling, (0.0, 1.0), start, rtol=1e-11, atol=1e-12).y[:, -1]
-        assert moved(start, length, turn) == pytest.approx(found, abs=1e-8)
+        assert moved(start, [length], [turn]) == pytest.approx(found, abs=1e-8)

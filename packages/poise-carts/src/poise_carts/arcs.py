@@ -10,20 +10,23 @@ _STRAIGHT: Final = 1e-4
 """A turn below which the sine over the turn is its series, to rounding [rad]."""
 
 
-def moved(pose: Array, length: ArrayLike, turn: ArrayLike) -> Array:
-    """(..., 3) poses x, y [m], angle [rad] after arcs from `pose` (..., 3): `length` [m], negative backwards, while it
-    turns evenly by `turn` [rad].  A length of 0 is a turn on the spot.
+def moved(pose: Array, lengths: ArrayLike, turns: ArrayLike) -> Array:
+    """(..., 3) poses x, y [m], angle [rad] after k arcs, one after the other, from `pose` (..., 3): `lengths` (..., k)
+    [m], negative backwards, while it turns evenly by `turns` (..., k) [rad].  A length of 0 is a turn on the spot.
 
     The chord of an arc is as long as the arc times sin(h) / h, h half of its turn, and leads where the heading is half
     way.
     """
-    length, half = np.asarray(length, dtype=float), 0.5 * np.asarray(turn, dtype=float)
-    chord = length * _chord_share(half)
-    middle = pose[..., 2] + half
+    lengths, turns = np.asarray(lengths, dtype=float), np.asarray(turns, dtype=float)
+    chord = lengths * _chord_share(0.5 * turns)
+    middle = pose[..., 2:] + np.cumsum(turns, axis=-1) - 0.5 * turns
     return np.stack(
-        [pose[..., 0] + chord * np.cos(middle), pose[..., 1] + chord * np.sin(middle), pose[..., 2] + 2.0 * half],
+        [
+            pose[..., 0] + (chord * np.cos(middle)).sum(axis=-1), pose[..., 1] + (chord * np.sin(middle)).sum(axis=-1),
+            pose[..., 2] + turns.sum(axis=-1),
+        ],
         axis=-1,
-    )
+    )  # fmt: skip
 
 
 def seen_from(pose: Array, other: Array) -> Array:

@@ -205,7 +205,7 @@ class Cart:
         if not self.sideways:
             ahead = math.cos(before[at][2]) * x + math.sin(before[at][2]) * y
             most = abs(ahead) * self.curvature if ahead else (math.inf if math.isinf(self.curvature) else 0.0)
-            after[at] = moved(before[at], ahead, float(np.clip(turn, -most, most)))
+            after[at] = moved(before[at], [ahead], [float(np.clip(turn, -most, most))])
         return after
 
 

@@ -73,21 +73,22 @@ def drive(
         if failure is not None:
             return _failed(held, start, goals, failure)
         roadmap = Roadmap(model, base, Steering(cart, cusps=cusps), held, seed)
-        far = [roadmap.leg(start, goal).size for goal in goals]
-        if min(far) > FAR:
+        legs = roadmap.legs(start, goals)
+        far = np.array([leg.size for leg in legs])
+        if far.min() > FAR:
             reason = (
-                f"the shortest way of the cart there is {min(far):.3g} m long, and {FAR:.3g} m are driven at most: "
+                f"the shortest way of the cart there is {far.min():.3g} m long, and {FAR:.3g} m are driven at most: "
                 "are targets in metres, and is the cart steered by more than that?"
             )
             return _failed(held, start, goals, pz.results.PathFailure(0, pz.Status.LIMIT, reason))
         sizes = far + _ARM * np.abs(np.delete(goals - start, np.r_[base], axis=1)).sum(axis=1)
-        some = goals[np.argsort(sizes, kind="stable")[:_GOALS]]
-        way = roadmap.way(start, some)
+        nearest = np.argsort(sizes, kind="stable")[:_GOALS]
+        way = roadmap.way([legs[k] for k in nearest])
         if way is None:
             late = " before max_time was spent" if held.late else ""
             reason = f"no way of the cart to it was found along which all holds that must{late}."
             status = pz.Status.BUDGET if held.late else pz.Status.COLLISION
-            return _failed(held, start, some, pz.results.PathFailure(0, status, reason))
+            return _failed(held, start, goals[nearest], pz.results.PathFailure(0, status, reason))
         q, corners = rows_of(model, way, OFF, _STEPS)
         return held.path(q, np.array([len(q) - 1]), corners, failures=held.missed(q[-1:]))
 

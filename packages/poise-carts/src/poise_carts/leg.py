@@ -51,9 +51,8 @@ class Leg(NamedTuple):
     def at(self, model: pz.Model, shares: Array) -> Array:
         """(n, nq) configurations at shares (n,) of the leg, from 0 to 1."""
         q = model.interpolate(self.start, self.end, shares)
-        if self.straight:
-            return q
-        q[:, self.base] = along(self.start[self.base], self.lengths, self.turns, self.sizes, shares)
+        if not self.straight:
+            q[:, self.base] = along(self.start[self.base], self.lengths, self.turns, self.sizes, shares)
         return q
 
     def part(self, model: pz.Model, begin: float, end: float) -> "Leg":
@@ -88,10 +87,16 @@ class Leg(NamedTuple):
 def along(start: Array, lengths: Array, turns: Array, sizes: Array, shares: Array) -> Array:
     """(..., 3) poses of the base at shares (...) of ways that begin at `start` (..., 3), with parts (..., k)."""
     gone = _gone(sizes, shares)
-    pose = np.broadcast_to(start, (*shares.shape, 3))
-    for k in range(sizes.shape[-1]):
-        pose = moved(pose, gone[..., k] * lengths[..., k], gone[..., k] * turns[..., k])
-    return pose
+    return moved(start, gone * lengths, gone * turns)
+
+
+def on_way(model: pz.Model, way: Sequence[Leg], at: npt.NDArray[np.int64], shares: Array) -> Array:
+    """(n, nq) configurations at shares (n,) of those legs of a way that `at` (n,) numbers; all have as many parts."""
+    starts, ends, lengths, turns, sizes = (np.stack(some)[at] for some in list(zip(*way, strict=True))[:5])
+    q, base = model.interpolate(starts, ends, shares), way[0].base
+    if not way[0].straight:
+        q[:, base] = along(starts[:, base], lengths, turns, sizes, shares)
+    return q
 
 
 def _gone(sizes: Array, shares: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 
 import poise as pz
 from poise.extending import Array, PathRows
-from poise_carts.leg import FAR, Leg, along, free, rows_of, size_of
+from poise_carts.leg import FAR, Leg, along, free, on_way, rows_of, size_of
 from poise_carts.steering import Steering
 from poise_carts.words import wrapped
 
@@ -46,10 +46,10 @@ class Roadmap:
         self._model, self._base, self._steering, self._rows = model, base, steering, rows
         self._rng = np.random.default_rng(seed)
 
-    def leg(self, start: Array, end: Array) -> Leg:
-        """The shortest leg from one configuration to another (nq,)."""
-        lengths, turns = self._steering.between(start[None, self._base], end[None, self._base])
-        return self._leg(start, end, lengths[0], turns[0])
+    def legs(self, start: Array, ends: Array) -> list[Leg]:
+        """The shortest legs from a configuration (nq,) to others (n, nq)."""
+        parts = zip(*self._steering.between(start[None, self._base], ends[:, self._base]), strict=True)
+        return [self._leg(start, end, *some) for end, some in zip(ends, parts, strict=True)]
 
     def _leg(self, start: Array, end: Array, lengths: Array, turns: Array) -> Leg:
         """The leg of these parts, to the end as its angle is counted there."""
@@ -63,13 +63,12 @@ class Roadmap:
         """Whether all holds on legs, and they are not too long."""
         return size_of(way) <= FAR and free(self._rows, rows_of(self._model, way, _OFF)[0])
 
-    def way(self, start: Array, goals: Array) -> list[Leg] | None:
-        """The legs to one of the goals (n, nq), which are sorted by how welcome they are; None where none was found."""
-        at_once = [self.leg(start, goal) for goal in goals]
+    def way(self, at_once: Sequence[Leg]) -> list[Leg] | None:
+        """The legs from where some legs begin to where one of them ends; None where no way was found."""
         for leg in sorted(at_once, key=lambda leg: leg.size):
             if self.free([leg]):
                 return [leg]
-        ways = list[list[Leg]]()
+        start, goals, ways = at_once[0].start, np.stack([leg.end for leg in at_once]), list[list[Leg]]()
         for turn, count in enumerate(_NODES):
             if self._rows.late or len(ways) == _WAYS:
                 break
@@ -160,10 +159,7 @@ class Roadmap:
         at = np.minimum(np.searchsorted(ends, places), len(way) - 1)
         sizes = np.array([leg.size for leg in way])
         shares = np.clip(1.0 - (ends[at] - places) / np.maximum(sizes[at], 1e-300), 0.0, 1.0)
-        first, last = (
-            np.concatenate([way[k].at(self._model, share[None]) for k, share in zip(ks, some, strict=True)])
-            for ks, some in zip(at, shares, strict=True)
-        )
+        first, last = (on_way(self._model, way, *where) for where in zip(at, shares, strict=True))
         lengths, turns = self._steering.between(first[:, self._base], last[:, self._base])
         gains = 1.0 - self._steering.sizes(lengths, turns).sum(axis=1) / np.maximum(gone, 1e-300)
         for k in np.argsort(-gains, kind="stable")[:_BEST]:

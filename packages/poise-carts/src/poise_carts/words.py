@@ -37,9 +37,11 @@ def shortest(ends: Array, *, cusps: bool) -> tuple[Array, Array]:
         some = np.stack([np.broadcast_to(part, len(ends)) for part in parts], axis=1)
         size = np.abs(some).sum(axis=1)
         shorter = np.flatnonzero(size < best - _MISS)
+        if not len(shorter):
+            continue
         some = some[shorter]
         turn = some * [_SIDES[letter] for letter in letters]
-        off = _end(some, turn) - ends[shorter]
+        off = moved(np.zeros(3), some, turn) - ends[shorter]
         off[:, 2] = wrapped(off[:, 2])
         leads = np.abs(off).max(axis=1, initial=0.0) <= near[shorter]
         better = shorter[leads]
@@ -47,14 +49,6 @@ def shortest(ends: Array, *, cusps: bool) -> tuple[Array, Array]:
         lengths[better], turns[better] = 0.0, 0.0
         lengths[better, : len(letters)], turns[better, : len(letters)] = some[leads], turn[leads]
     return lengths, turns
-
-
-def _end(lengths: Array, turns: Array) -> Array:
-    """(n, 3) where arcs and lines lead."""
-    at = np.zeros((len(lengths), 3))
-    for length, turn in zip(lengths.T, turns.T, strict=True):
-        at = moved(at, length, turn)
-    return at
 
 
 def wrapped(angle: Array) -> Array:
