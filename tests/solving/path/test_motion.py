@@ -311,6 +311,23 @@ def test_paths_are_joined_where_they_meet() -> None:
         there.then(_untimed(0.5))
 
 
+def test_what_is_still_in_all_parts_is_still_in_the_whole() -> None:
+    arm, ways = pz.load("panda"), [{"still": ["panda_joint1", "panda_joint2"]}, {"still": "panda_joint2"}, {}]
+    begin, parts = arm.home, list[pz.JointPath]()
+    for way in ways:
+        q = begin + np.where(np.arange(arm.nq) > 1, 0.05, 0.0)
+        parts.append(pz.plan(arm, pz.PostureTask(q), [q], q0=begin, acceleration=5.0, **way))  # type: ignore[arg-type]
+        begin = parts[-1].q[-1]
+    first, second, third = parts
+    assert first.model.still == {"panda_joint1", "panda_joint2"}
+    assert first.then(second).model.still == {"panda_joint2"}
+    assert not first.then(second, third).model.still
+    back = pz.plan(arm, TASK, across(1), q0=second.q[-1], still="panda_joint1", acceleration=5.0)
+    joined = second.then(back)  # either part moves what the other holds
+    assert not joined.model.still
+    assert joined.at(joined.duration).q == pytest.approx(back.q[-1], abs=1e-9)
+
+
 def _untimed(y: float) -> pz.JointPath:
     return pz.solve_path(pz.load("planar2"), pz.PositionTask("tool"), [[1.0, y, 0.0]])
 

@@ -225,6 +225,7 @@ class JointPath(Sequence[Array]):
 
     def then(self, *others: "JointPath") -> "JointPath":
         """The path, and others after it, each of which begins where the one before ends: rows, times and waypoints.
+        What is `still` in all of them is still in the whole.
 
         Errors have a column for each task of each path where these are not the same, NaN where it is not followed.
         Raises ValueError for a path that cannot be followed, begins elsewhere, is of another model, or has no times
@@ -458,7 +459,7 @@ def _joined(one: JointPath, other: JointPath) -> JointPath:
             f"the second path begins {offset[far]:.3g} from the end of the first in {names[far]}: let it begin there, "
             "by start= of solve_path or q0= of plan",
         )
-    trajectory, times = None, None
+    still, trajectory, times = one.model.still & other.model.still, None, None
     if one.trajectory is not None and other.trajectory is not None:
         trajectory = joined([one.trajectory, other.trajectory])
     if one.times is not None and other.times is not None:
@@ -476,7 +477,8 @@ def _joined(one: JointPath, other: JointPath) -> JointPath:
     if one.clearances is not None and other.clearances is not None:
         clearances = np.concatenate([one.clearances, other.clearances[1:]])
     return JointPath(
-        model=one.model, tasks=one.tasks if same else (*one.tasks, *other.tasks),
+        model=one.model if still == one.model.still else one.model._moving(still, one.model.joint_costs),
+        tasks=one.tasks if same else (*one.tasks, *other.tasks),
         q=np.concatenate([one.q, other.q[1:]]), times=times, trajectory=trajectory,
         reached=np.concatenate([one.reached, other.reached]),
         position_errors=both(one.position_errors, other.position_errors),

@@ -37,8 +37,6 @@ _TAKEN: Final = {
 """What is a word of its language already: as a name of a program no controller takes it."""
 _APPROACH: Final = 0.1
 """How fast URScript goes to the first row [rad/s], and the share of its speeds at which KRL does."""
-_RESTS: Final = 1e-6
-"""How far a joint may move that stands still: where paths are joined, the next one may begin so far away [rad or m]."""
 
 
 class Rows(NamedTuple):
@@ -133,10 +131,7 @@ def _rows(path: Any, file: Path, program: Program, dt: float | None) -> Rows:
     if not path.success:
         raise InvalidValue("inconsistent", f"the path is not written to {file.name}: {path.explain()}")
     model = path.model
-    held = {
-        name for name in model.still if program.six and np.ptp(path.q[:, model.index(name)], axis=0).max() <= _RESTS
-    }
-    joints = [joint for joint in model.joints if joint.nq and joint.name not in held]
+    joints = [joint for joint in model.joints if joint.nq and not (program.six and joint.name in model.still)]
     several = [joint.name for joint in joints if joint.nq > 1]
     if several:
         raise InvalidValue(
