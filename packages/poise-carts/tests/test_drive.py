@@ -1,5 +1,7 @@
 """Ways of base and arm: reached, free, without slip, within the wheels, and as short as they can be."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from rooms import CAR, DIFFERENTIAL, MECANUM, OMNI, TRICYCLE, room, rover
@@ -86,6 +88,26 @@ def test_no_wheel_slips_on_arcs_of_millimetres() -> None:
         at = path.at(np.linspace(0.0, path.duration, 1000))
         assert path.success
         assert np.abs(CAR.twist(path.model, at.q, at.velocity)[:, 1]).max() < 1e-6
+
+
+def test_a_car_gets_out_of_a_corner_where_no_arc_of_40_mm_is_free() -> None:
+    world, start = room(), begin(0.6250647557933742, 7.719200495348469, -2.6720762082509166)
+    on = np.tile(start, (20, 1))
+    for length, turn in product((-0.04, 0.04), (-CAR.curvature, 0.0, CAR.curvature)):
+        lengths = np.linspace(0.0, length, 20)[:, None]
+        on[:, :3] = moved(start[:3], lengths, turn * lengths)
+        assert rover().distance(on, world).distance.min() < KEPT
+    limits = [pz.CollisionLimit(world, min_distance=KEPT)]
+    path = drive(CAR, rover(), pz.PositionTask("hand", [4.0, 7.0, 0.7]), q0=start, limits=limits)
+    check(CAR, path, world)
+
+
+def test_without_cusps_a_car_goes_forwards_alone_among_things_too() -> None:
+    limits = [pz.CollisionLimit(room(), min_distance=KEPT)]
+    task = pz.PositionTask("hand", [8.6, 2.2, 0.9])
+    path = drive(CAR, rover(), task, q0=begin(1.0, 2.0, 0.3), limits=limits, cusps=False)
+    check(CAR, path, room())
+    assert (seen_from(path.q[:-1, :3], path.q[1:, :3])[:, 0] >= 0.0).all()
 
 
 def test_the_same_seed_gives_the_same_way() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 import poise as pz
 from poise.extending import Array, PathRows
+from poise_carts.arcs import moved
 from poise_carts.leg import FAR, Leg, along, free, on_way, rows_of, size_of
 from poise_carts.steering import Steering
 from poise_carts.words import wrapped
@@ -23,8 +24,14 @@ _NODES: Final = (40, 80, 160, 320)
 _WAYS, _ENOUGH = 2, 1.1
 """Ways of which the shortest is taken; and a way that is no longer than the shortest without obstacles by this factor
 is short enough."""
-_NEAR: Final = 1.5
-"""How far around an end, in its scale, half of them are drawn [m]."""
+_SIZES: Final = (0.01, 2.0)
+"""How long the arcs, lines and turns are that lead from an end to others, between which [m]."""
+_TRIES: Final = 8
+"""How many of them are tried at once."""
+_SHARES: Final = np.arange(1, 9)[:, None] / 8
+"""Where on them they are looked at."""
+_METRIC: Final = np.array([1.0, 1.0, 0.25])
+"""What the squares of differences of x, y and angle count where the nearest pose is chosen [1/m^2, 1/rad^2]."""
 _AROUND: Final = 2.0
 """How far beyond both ends the others are drawn [m]; as far again in each next roadmap."""
 _LOOKS: Final = (0.5, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875)
@@ -82,9 +89,7 @@ class Roadmap:
     def _through(self, start: Array, goals: Array, count: int, around: float) -> list[Leg] | None:
         """The shortest way through so many configurations with the arm as at the start.  To each goal leads one in
         which the base is there already, and the arm not yet."""
-        parked = np.tile(start, (len(goals), 1))
-        parked[:, self._base] = goals[:, self._base]
-        drawn = self._drawn(start, goals, count, around)
+        parked, drawn = self._placed(start, goals[:, self._base]), self._drawn(start, goals, count, around)
         nodes = np.concatenate([start[None], goals, parked, drawn])
         open_ = np.append([True], self._rows.slack(nodes[1:]) >= 0.0)
         lengths, turns = self._edges(nodes)
@@ -106,16 +111,41 @@ class Roadmap:
                 return [self._leg(nodes[i], nodes[j], lengths[i, j], turns[i, j]) for i, j in pairwise(route)]
         return None
 
+    def _placed(self, start: Array, poses: Array) -> Array:
+        """(..., nq) the start with the base at poses (..., 3)."""
+        q = np.array(np.broadcast_to(start, (*poses.shape[:-1], len(start))))
+        q[..., self._base] = poses
+        return q
+
     def _drawn(self, start: Array, goals: Array, count: int, around: float) -> Array:
-        """(n, nq) free configurations of so many with the base anywhere around both ends, half of them near to one."""
+        """(n, nq) free configurations of so many with the base around both ends: half of them anywhere, a quarter where
+        the start leads, and a quarter that lead to goals."""
         ends = np.concatenate([start[None], goals])[:, self._base]
-        low, high = ends[:, :2].min(axis=0) - around, ends[:, :2].max(axis=0) + around
-        drawn = np.tile(start, (count, 1))
-        places = self._rng.uniform(low, high, (count, 2))
-        near = ends[self._rng.integers(len(ends), size=count // 2), :2]
-        places[: count // 2] = near + self._rng.normal(scale=_NEAR, size=(count // 2, 2))
-        drawn[:, self._base] = np.column_stack([places, self._rng.uniform(-np.pi, np.pi, count)])
-        return drawn[self._rows.slack(drawn) >= 0.0]
+        low = np.append(ends[:, :2].min(axis=0) - around, -np.pi)
+        high = np.append(ends[:, :2].max(axis=0) + around, np.pi)
+        poses = self._rng.uniform(low, high, (count // 2 + 2 * count, 3))
+        anywhere, begun, ended = np.split(poses, [count // 2, count // 2 + count])
+        near = [self._grown(start, ends[:1], begun, 1.0), self._grown(start, ends[1:], ended, -1.0)]
+        drawn = self._placed(start, anywhere)
+        return np.concatenate([drawn[self._rows.slack(drawn) >= 0.0], self._placed(start, np.concatenate(near))])
+
+    def _grown(self, start: Array, ends: Array, aims: Array, direction: float) -> Array:
+        """(n, 3) free poses, a quarter of as many as there are `aims` (m, 3): to each leads one arc, line or turn, long
+        or short, from what is nearest to an aim of `ends` (k, 3) and these poses, so that a cart gets out of a corner
+        little by little (LaValle and Kuffner 2001, "Randomized kinodynamic planning",
+        doi:10.1177/02783640122067453)."""
+        found = ends[:0]
+        for some in np.array_split(aims, len(aims) // _TRIES):
+            known = np.concatenate([ends, found])
+            nearest = known[((some[:, None] - known) ** 2 @ _METRIC).argmin(axis=1)]
+            sizes = _SIZES[0] * (_SIZES[1] / _SIZES[0]) ** self._rng.uniform(size=len(some))
+            lengths, turns = (part[:, None, None] for part in self._steering.drawn(sizes, direction, self._rng))
+            poses = moved(nearest[:, None], _SHARES * lengths, _SHARES * turns)
+            slack = self._rows.slack(self._placed(start, poses.reshape(-1, 3)))
+            found = np.concatenate([found, poses[slack.reshape(len(some), -1).min(axis=1) >= 0.0, -1]])
+            if 4 * len(found) >= len(aims):
+                break
+        return found
 
     def _edges(self, nodes: Array) -> tuple[Array, Array]:
         """(n, n, 5) lengths and turns of the parts of the ways from each node to each."""

@@ -41,6 +41,16 @@ class Steering:
         """(..., 5) how long parts of ways are [m]: of a turn on the spot, how far the wheels go."""
         return np.where(lengths == 0.0, self._lever * np.abs(turns), np.abs(lengths))
 
+    def drawn(self, sizes: Array, direction: float, rng: np.random.Generator) -> tuple[Array, Array]:
+        """(n,) lengths [m] and turns [rad] of random arcs, lines and turns on the spot of these sizes (n,) [m]:
+        backwards, without cusps, where `direction` is -1, and forwards where it is 1."""
+        n = len(sizes)
+        ways, side = rng.choice([-1.0, 1.0], n) if self._cusps else np.full(n, direction), rng.integers(-1, 2, n)
+        lengths = ways * sizes
+        if np.isfinite(self._curvature):
+            return lengths, side * self._curvature * lengths
+        return np.where(side == 0, lengths, 0.0), side * sizes / self._lever
+
     def _on_the_spot(self, seen: Array) -> tuple[Array, Array]:
         """A turn towards the place, or its opposite, a straight line, and a turn there."""
         far, direction = np.hypot(seen[:, 0], seen[:, 1]), np.arctan2(seen[:, 1], seen[:, 0])
