@@ -93,15 +93,13 @@ def _seen(trajectory: Trajectory, rates: Rates, loops: Loops | None, looks: int)
     model, nearest = trajectory.curve.model, 0.0
     gaps = np.diff(trajectory.t)
     t = looked_at(trajectory, looks)
+    speeds, accelerations, jerks, q = trajectory.derivatives(t)
     kinds = [
-        (found.reshape(len(gaps), looks, model.nv), most, words)
-        for found, most, words in zip(
-            trajectory.derivatives(t), rates[:3], _WORDS, strict=True
-        )
-    ]  # fmt: skip
+        (each.reshape(len(gaps), looks, model.nv), most, words)
+        for each, most, words in zip((speeds, accelerations, jerks), rates[:3], _WORDS, strict=True)
+    ]
     loop_strain = np.zeros(len(t)) if loops is None else loops.strain(trajectory, rates, t)
-    speeds = kinds[0][0].reshape(len(t), model.nv)
-    lengths = rates.lengths(model, speeds, lambda: trajectory.at(t).q).reshape(len(gaps), looks, -1)
+    lengths = rates.lengths(model, speeds, q).reshape(len(gaps), looks, -1)
     heavy = loads(trajectory, rates, t).reshape(len(gaps), looks, -1)
     names, out = velocity_names(model), []
     for k in range(len(gaps)):

@@ -1,8 +1,7 @@
 """When each configuration of a path is passed: the least times that keep speeds, accelerations and jerks everywhere."""
 
-from collections.abc import Iterator
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
@@ -166,7 +165,7 @@ def _smooth(
             for curve in curves
         ]
     if np.isinf(rates.jerk).all():
-        return [_slowed_to_limits(_fastest(curve, rates), rates) for curve in curves]
+        return [_slowed_to_limits(_Grid.of(curve, rates).fastest(rates.acceleration), rates) for curve in curves]
     return [_with_jerks(curve, rates, clock) for curve in curves]
 
 
@@ -179,50 +178,66 @@ def _blocked(curve: Curve, feasibility: PathFeasibility) -> npt.NDArray[np.bool_
     return np.asarray((feasibility.on_steps(q).reshape(-1, _LOOKED_AT) < 0.0).any(axis=1), dtype=np.bool_)
 
 
-def _fastest(curve: Curve, rates: Rates, cap: Array | None = None) -> Trajectory:
-    """The fastest motion along a curve from rest to rest, by speeds and accelerations at the points of a grid.
+@final
+class _Grid(NamedTuple):
+    """n points of a curve, and what limits say at each of the acceleration of s and of the square of ds/dt."""
 
-    Between two points the acceleration of s is constant.  Accelerations are kept at both ends of each (Pham and Pham
-    2018, section III-D: what is at the second is linear in the acceleration too).  `cap` is what the square of ds/dt
-    may be at the points.
-    """
-    k = len(curve.numbers)
-    share = np.arange(_POINTS) / _POINTS
-    points = np.append((curve.s[:-1, None] + share * np.diff(curve.s)[:, None]).ravel(), curve.s[-1])
-    halves = 0.5 ** np.arange(1, _ONSETS + 1)
-    onset, end = (points[1] - points[0]) * halves, (points[-1] - points[-2]) * halves
-    grid = np.unique(np.concatenate([points[0] + onset, points, points[-1] - end]))
-    ds = np.diff(grid)
-    piece = np.minimum(np.searchsorted(curve.s, grid, side="right") - 1, k - 1)
-    _, moved, first, second, _ = curve.on(piece, grid)
-    q = curve.model.integrate(curve.starts[piece], moved) if rates.bending else moved
-    top = 1.0 / np.maximum(rates.shares(curve.model, first, lambda: q), 1.0) ** 2
-    slope, bend, low, high = (np.hstack(rows) for rows in zip(*_rows(q, first, second, rates), strict=True))
-    n, x = len(grid), np.zeros(len(grid))
-    after = np.minimum(np.arange(n) + 1, n - 1)
-    there = slope[after] + 2.0 * np.append(ds, 0.0)[:, None] * bend[after]
-    prepare(least_times)(
-        ds, top if cap is None else np.minimum(top, cap), np.hstack([slope, there]), np.hstack([bend, bend[after]]),
-        np.hstack([low, low[after]]), np.hstack([high, high[after]]), x,
-    )  # fmt: skip
-    x[1:-1] = np.maximum(x[1:-1], _LEAST)
-    root = np.sqrt(x)
-    took = 2.0 * ds / (root[:-1] + root[1:])
-    pieces = np.stack([grid[:-1], root[:-1], 0.5 * np.diff(x) / ds, np.zeros(n - 1)], axis=1)
-    return Trajectory(curve, np.append(0.0, np.cumsum(took)), pieces)
+    curve: Curve
+    points: Array
+    """(n,) s."""
+    top: Array
+    """(n,) what the square of ds/dt may be by the speeds."""
+    slope: Array
+    """(n, rows) how what is bounded changes with the second derivative of s, that of accelerations first, then torques,
+    ..."""
+    bend: Array
+    """... and with the square of its first."""
+    low: Array
+    """(n, rows) the bounds of torques."""
+    high: Array
 
+    @classmethod
+    def of(cls, curve: Curve, rates: Rates) -> "_Grid":
+        """Points that are closer where the motion begins and ends."""
+        k = len(curve.numbers)
+        share = np.arange(_POINTS) / _POINTS
+        points = np.append((curve.s[:-1, None] + share * np.diff(curve.s)[:, None]).ravel(), curve.s[-1])
+        halves = 0.5 ** np.arange(1, _ONSETS + 1)
+        onset, end = (points[1] - points[0]) * halves, (points[-1] - points[-2]) * halves
+        grid = np.unique(np.concatenate([points[0] + onset, points, points[-1] - end]))
+        piece = np.minimum(np.searchsorted(curve.s, grid, side="right") - 1, k - 1)
+        _, moved, first, second, _ = curve.on(piece, grid)
+        q = curve.model.integrate(curve.starts[piece], moved) if rates.bending else moved
+        top = 1.0 / np.maximum(rates.shares(curve.model, first, lambda: q), 1.0) ** 2
+        slope, bend, low, high = [first], [second], [first[:, :0]], [first[:, :0]]
+        for limit in rates.torques:
+            rest = limit.rest(q)
+            slope.append(limit.motion(q, np.zeros_like(first), first))
+            bend.append(limit.motion(q, first, second))
+            low.append(-np.maximum(1.0 + rest, LEAST_LEFT))
+            high.append(np.maximum(1.0 - rest, LEAST_LEFT))
+        return cls(curve, grid, top, *(np.hstack(rows) for rows in (slope, bend, low, high)))
 
-def _rows(q: Array, first: Array, second: Array, rates: Rates) -> Iterator[tuple[Array, Array, Array, Array]]:
-    """What lies between two bounds at points q (n, nq) of a curve with these derivatives (n, nv): how it changes with
-    the second derivative of s and with the square of its first, and the bounds, (n, rows) each."""
-    most = np.broadcast_to(rates.acceleration, first.shape)
-    yield first, second, -most, most
-    for limit in rates.torques:
-        rest = limit.rest(q)
-        yield (
-            limit.motion(q, np.zeros_like(first), first), limit.motion(q, first, second),
-            -np.maximum(1.0 + rest, LEAST_LEFT), np.maximum(1.0 - rest, LEAST_LEFT),
+    def fastest(self, acceleration: Array, cap: Array | None = None) -> Trajectory:
+        """The fastest motion along the curve from rest to rest, by speeds, accelerations (nv,) and torques.
+
+        Between two points the acceleration of s is constant.  Limits are kept at both ends of each (Pham and Pham 2018,
+        section III-D: what is at the second is linear in the acceleration too).  `cap` is what the square of ds/dt may
+        be at the points.
+        """
+        n, ds, x = len(self.points), np.diff(self.points), np.zeros(len(self.points))
+        after, most = np.minimum(np.arange(n) + 1, n - 1), np.broadcast_to(acceleration, (n, len(acceleration)))
+        low, high = np.hstack([-most, self.low]), np.hstack([most, self.high])
+        there = self.slope[after] + 2.0 * np.append(ds, 0.0)[:, None] * self.bend[after]
+        prepare(least_times)(
+            ds, self.top if cap is None else np.minimum(self.top, cap), np.hstack([self.slope, there]),
+            np.hstack([self.bend, self.bend[after]]), np.hstack([low, low[after]]), np.hstack([high, high[after]]), x,
         )  # fmt: skip
+        x[1:-1] = np.maximum(x[1:-1], _LEAST)
+        root = np.sqrt(x)
+        took = 2.0 * ds / (root[:-1] + root[1:])
+        pieces = np.stack([self.points[:-1], root[:-1], 0.5 * np.diff(x) / ds, np.zeros(n - 1)], axis=1)
+        return Trajectory(self.curve, np.append(0.0, np.cumsum(took)), pieces)
 
 
 def _strain(trajectory: Trajectory, rates: Rates, looks: int) -> tuple[Array, Array]:
@@ -231,8 +246,7 @@ def _strain(trajectory: Trajectory, rates: Rates, looks: int) -> tuple[Array, Ar
     if np.isfinite(rates.jerk).any():
         turns = trajectory.when(trajectory.curve.s[1:-1])
         t = np.sort(np.concatenate([t, turns - 1e-9 * trajectory.duration, turns + 1e-9 * trajectory.duration]))
-    strains = rates.strains(trajectory.curve.model, *trajectory.derivatives(t), lambda: trajectory.at(t).q)
-    return t, strains.max(axis=1)
+    return t, rates.strains(trajectory.curve.model, *trajectory.derivatives(t)).max(axis=1)
 
 
 def looked_at(trajectory: Trajectory, looks: int) -> Array:
@@ -255,13 +269,14 @@ def _with_jerks(curve: Curve, rates: Rates, clock: Clock) -> Trajectory:
     breaks a limit; how hard it accelerates, and so how long the while must be, is tried.
     """
     best: Trajectory | None = None
+    grid = _Grid.of(curve, rates)
     for share in _SHARES:
         hardest = share * rates.acceleration
         with np.errstate(invalid="ignore"):
             while_ = float(np.nanmax(np.where(np.isfinite(hardest), hardest / rates.jerk, 0.0)))
         cap = None
         for _ in range(_ROUNDS):
-            sharp = _fastest(curve, rates._replace(acceleration=hardest), cap)
+            sharp = grid.fastest(hardest, cap)
             trajectory = _averaged(sharp, while_)
             t, strain = _strain(trajectory, rates, _LOOKS)
             slower = trajectory.slower(max(1.0, float(strain.max())))

@@ -5,6 +5,7 @@ rows; s is a polynomial of the third degree in time, piece by piece.  So configu
 at every time, and not at the rows alone.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, final
 
@@ -164,11 +165,13 @@ class Trajectory:
             np.where(moving, second * ds**2 + first * dds, 0.0),
         )  # fmt: skip
 
-    def derivatives(self, t: Array) -> tuple[Array, Array, Array]:
-        """(n, nv) speeds, accelerations and jerks at times t (n,)."""
+    def derivatives(self, t: Array) -> tuple[Array, Array, Array, Callable[[], Array]]:
+        """(n, nv) speeds, accelerations and jerks at times t (n,), and what tells the configurations (n, nq) there."""
         s, ds, dds, ddds = (x[:, None] for x in self.along(t))
-        _, _, first, second, third = self.curve.at(s[:, 0])
-        return first * ds, second * ds**2 + first * dds, third * ds**3 + 3.0 * second * ds * dds + first * ddds
+        k, moved, first, second, third = self.curve.at(s[:, 0])
+        jerk = third * ds**3 + 3.0 * second * ds * dds + first * ddds
+        model, starts = self.curve.model, self.curve.starts[k]
+        return first * ds, second * ds**2 + first * dds, jerk, lambda: model.integrate(starts, moved)
 
     def when(self, s: Array) -> Array:
         """(n,) the times at which s (n,) is passed."""
