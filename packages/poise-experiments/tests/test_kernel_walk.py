@@ -10,7 +10,7 @@ import poise as pz
 from poise.solving.path.clock import Clock
 from poise.solving.path.connect import connect
 from poise.solving.path.feasibility import PathFeasibility
-from poise.solving.path.kernel_walk import KernelWalk
+from poise.solving.path.walk import Walk
 from poise.solving.requirements.clearance import Clearance
 from poise.solving.requirements.path_constraint import RESERVE
 from poise_experiments.motion_bench_maker.judge import Judge, installed
@@ -27,8 +27,8 @@ def first_of(name: str) -> tuple[pz.Model, Problem, Clearance]:
     return arm, problem, Clearance(arm, pz.CollisionLimit(problem.world, min_distance=0.0))
 
 
-def walk(model: pz.Model, clearance: Clearance, q0: np.ndarray, q1: np.ndarray) -> KernelWalk:
-    return KernelWalk(model, clearance.scene, clearance.least, q0, q1, np.ones(model.nq, dtype=np.bool_))
+def walk(model: pz.Model, clearance: Clearance, q0: np.ndarray, q1: np.ndarray) -> Walk:
+    return Walk(model, PathFeasibility([clearance]), q0, q1, np.ones(model.nq, dtype=np.bool_))
 
 
 def fine(model: pz.Model, way: np.ndarray, looks: int) -> np.ndarray:

@@ -1,11 +1,12 @@
 """Parts of a way are replaced by straight ones where these are free."""
 
 from poise.kernels.algebra.scalar import uniform
-from poise.kernels.collision.free_way import CUTS, DRAWN, SEED, is_free, step_size
+from poise.kernels.collision.free_way import CUTS, DRAWN, SEED, step_size
 from poise.kernels.kinematics.joint_rows import difference, move, put, square_between
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.views import section
+from poise.kernels.path.holding import corners_found, corners_in, holds
 
 _IDLE = 60
 """Times without a cut after which a way is left."""
@@ -37,8 +38,8 @@ def shorten(s, x, joints, buffer, scratch, way, count):
         b = _point_at(joints, way, nq, count, begin + size, step, last)
         if a == b or sqrt(square_between(joints, first, last)) > _LESS * size:
             continue
-        if is_free(s, x, joints, buffer, first, last):
-            count, idle = _replace(way, nq, count, a, b, first, last), 0
+        if holds(s, x, joints, buffer, scratch, first, last) and (count + corners_found(scratch)) * nq <= len(way):
+            count, idle = _replace(way, nq, count, a, b, corners_in(scratch), corners_found(scratch)), 0
     return _without_twins(joints, way, nq, count)
 
 
@@ -62,16 +63,16 @@ def _point_at(joints, way, nq, count, at, step, q):
 
 
 @kernel
-def _replace(way, nq, count, a, b, first, last):
-    """Put two corners in the place of those between parts a and b; how many there are then."""
-    shift = a + 3 - (b + 1)
+def _replace(way, nq, count, a, b, corners, more):
+    """Put so many corners more in the place of those between parts a and b; how many there are then."""
+    shift = a + 1 + more - (b + 1)
     if shift > 0:
         for k in range(count - 1, b, -1):
             put(section(way, k * nq, nq), section(way, (k + shift) * nq, nq))
     else:
         for k in range(b + 1, count):
             put(section(way, k * nq, nq), section(way, (k + shift) * nq, nq))
-    put(first, section(way, (a + 1) * nq, nq)), put(last, section(way, (a + 2) * nq, nq))
+    put(section(corners, 0, more * nq), section(way, (a + 1) * nq, more * nq))
     return count + shift
 
 

@@ -8,13 +8,14 @@ reached.
 import numpy as np
 
 from poise.kernels.algebra.scalar import uniform
-from poise.kernels.collision.free_way import COUNT, DRAWN, LOOKS, SEED, is_free, step_size
+from poise.kernels.collision.free_way import COUNT, DRAWN, LOOKS, SEED, step_size
 from poise.kernels.collision.near import place_movers
 from poise.kernels.collision.tip_shift import shift_size, shift_tip
 from poise.kernels.kinematics.joint_rows import difference, draw, keep_within, move, put, square_between
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.views import section
+from poise.kernels.path.holding import holds
 
 NODES = 4000
 """Configurations of a tree, at most."""
@@ -119,7 +120,7 @@ def _branch(s, x, joints, buffer, trees, scratch, tree, near):
         share = min(1.0, _REACH * (1.0 if k == 0 else _SHORT) / length)
         difference(joints, root, aim, step)
         move(joints, root, step, share, q)
-        if is_free(s, x, joints, buffer, root, q):
+        if holds(s, x, joints, buffer, scratch, root, q):
             return _add(buffer, trees, tree, near, q)
     return -1
 
@@ -140,7 +141,9 @@ def _reach(s, x, joints, buffer, trees, scratch, tree):
             move(joints, root, step, _REACH / length, q)
         else:
             put(aim, q)
-        if not is_free(s, x, joints, buffer, root, q):
+        if not holds(s, x, joints, buffer, scratch, root, q):
+            return -1
+        if not square_between(joints, q, aim) < length * length:  # where closing loops has led it back
             return -1
         near = _add(buffer, trees, tree, near, q)
         if length <= _REACH:

@@ -18,12 +18,11 @@ from poise.common.array import Array
 from poise.model.model import Model
 from poise.solving.path.clock import Clock
 from poise.solving.path.feasibility import PathFeasibility
-from poise.solving.path.kernel_walk import KernelWalk
 from poise.solving.path.walk import Walk
 from poise.solving.path.ways import length
 
 WORK: Final = 4_000
-"""Steps of work of a search, at most, where nothing else is said: see `Walk` and `KernelWalk`."""
+"""Steps of work of a search, at most, where nothing else is said: see `Walk`."""
 WAYS: Final = 6
 """Ways of which the shortest is taken, at most."""
 _BETTER, _IDLE = 0.98, 2
@@ -52,8 +51,7 @@ def connect(
     It is the shortest of so many `ways`, by what `measure` says of corners, or by its length.  Numbers of q that are
     not `moved` (nq,) stay as in q0.
     """
-    scene = feasibility.scene
-    walk = Walk(model, feasibility, q0, q1, moved) if scene is None else KernelWalk(model, *scene, q0, q1, moved)
+    walk = Walk(model, feasibility, q0, q1, moved)
     at_once = walk.straight()
     if at_once is not None:
         return at_once

@@ -10,7 +10,6 @@ import numpy as np
 from poise.common.array import Array
 from poise.kernels.machine.layout import WIDTH
 from poise.model.model import Model
-from poise.model.scene import Scene
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.loops import Loops
 from poise.solving.requirements.balls import SphericalLimits
@@ -48,11 +47,14 @@ class PathFeasibility:
         """Whether there is any constraint."""
         return bool(self.constraints)
 
-    @property
-    def scene(self) -> tuple[Scene, float] | None:
-        """The shapes, and how far they are to be apart [m], if nothing else is asked for."""
-        one = self.constraints[0] if len(self.constraints) == 1 and self.loops is None else None
-        return (one.scene, one.least) if type(one) is Clearance else None
+    def parted(self) -> "tuple[Clearance | None, LinearLimits | None, PathFeasibility]":
+        """The distances and the sums of joints that kernels can look at on a straight way, and the rest: all of it
+        where loops are closed, which bends the way."""
+        if self.loops is not None:
+            return None, None, self
+        clearance = next((one for one in self.constraints if type(one) is Clearance), None)
+        rest = [one for one in self.constraints if one is not clearance and one is not self.sums]
+        return clearance, self.sums, PathFeasibility(rest)
 
     def with_constraints(self, *constraints: PathConstraint) -> "PathFeasibility":
         """It with more constraints."""
