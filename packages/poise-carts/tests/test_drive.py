@@ -48,6 +48,22 @@ def test_a_hand_reaches_over_a_table(cart: Cart) -> None:
     assert np.array_equal(path.q[0], begin(1.0, 2.0, 0.3))
 
 
+def test_what_joints_give_is_kept_on_the_way_and_where_it_ends() -> None:
+    """One list of limits serves the search for its end, at rest, and its times."""
+    loaded, most = rover().with_payload(3.0, link="hand"), {"lift": 30.0, "shoulder": 2.0, "elbow": 1.5}
+    given = {"q0": begin(1.0, 2.0, 0.3), "acceleration": 2.0}
+    there = pz.PositionTask("hand", [3.0, 1.0, 0.9])
+    path = drive(CAR, loaded, there, limits=[pz.TorqueLimit(most)], **given)
+    check(CAR, path, None)
+    torques = loaded.inverse_dynamics(*path.at(np.linspace(0.0, path.duration, 3000)))
+    for name, limit in most.items():
+        assert np.abs(torques[:, loaded.velocity_index(name)]).max() <= limit
+    assert path.duration > 1.05 * drive(CAR, loaded, there, **given).duration
+    weak = drive(CAR, loaded, there, limits=[pz.TorqueLimit({"lift": 29.0})], **given)
+    assert not weak.success  # the load alone weighs 29.43 N
+    assert "lift gives 29.43 of 29 N" in weak.explain()
+
+
 @pytest.mark.parametrize("cusps", [True, False])
 def test_where_nothing_is_in_the_way_it_is_the_shortest(cusps: bool) -> None:
     for turn in (-2.0, 0.5, 3.0):

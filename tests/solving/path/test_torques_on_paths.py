@@ -1,6 +1,7 @@
 """Torques along timed paths: never above the limits at any time by Pinocchio, and at them wherever nothing else is in
 the way."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,48 @@ def test_times_that_are_too_short_for_the_torques_are_named() -> None:
     assert "its TorqueLimit is" in fast.explain()
 
 
+def test_an_answer_by_itself_bears_the_weight_within_it() -> None:
+    """At rest a TorqueLimit is the TorqueTask of the same numbers, in whatever is asked for one configuration."""
+    weak = {"upper_joint": 6.0, "fore_joint": 4.0}
+    limit, task = (kind(weak, wrenches=PUSH, gravity=G) for kind in (pz.TorqueLimit, pz.TorqueTask))
+    places = [[0.5, 0.1, 0.3], [0.3, -0.2, 0.6], [0.1, 0.4, 0.5], [0.6, 0.1, 0.1], [2.0, 0.0, 0.0]]
+    both: dict[str, Any] = {"q0": ARM.q(turn=0.2, upper_joint=-0.4), "limits": [limit, pz.JerkLimit(300.0)]}
+    solver, beside = pz.Solver(ARM, TIP, limits=[limit]), pz.Solver(ARM, [TIP, task])
+    heavy = 0
+    for k, place in enumerate(places):
+        found = pz.solve(ARM, pz.PositionTask("tip", place), **both)
+        stated = pz.solve(ARM, [pz.PositionTask("tip", place), task], q0=both["q0"])
+        assert np.array_equal(found.q, stated.q)
+        assert (found.status, found.errors) == (stated.status, stated.errors)
+        assert [error.task for error in found.errors] == ["PositionTask('tip')", task.label]
+        assert (found.explain(), found.success) == (stated.explain(), k not in (2, 4))
+        assert k != 2 or "upper_joint gives" in found.explain()
+        assert not found.success or np.abs(task.shares(ARM, found.q)).max() <= 1.0 + 1e-6
+        heavy += np.abs(task.shares(ARM, pz.solve(ARM, pz.PositionTask("tip", place), q0=both["q0"]).q)).max() > 1.0
+        assert np.array_equal(solver(np.array(place)).q, beside([place, None]).q)
+        assert np.array_equal(solver([place], seed=3).q, beside([place, None], seed=3).q)
+    assert heavy > 2  # which give more without it
+    assert solver.tasks == (TIP,)
+    targets = np.array(places)
+    alike = pz.solve_batch(ARM, [TIP, task], [targets, None], q0=both["q0"])
+    for batch in (
+        pz.solve_batch(ARM, TIP, targets, **both),
+        pz.Solver(ARM, TIP, limits=[limit]).batch(targets, both["q0"]),
+    ):
+        assert np.array_equal(batch.q, alike.q)
+        assert batch.counts == alike.counts
+    every, others = (
+        pz.solve_all(ARM, pz.PositionTask("tip", places[0]), limits=[limit]),
+        pz.solve_all(ARM, [TIP, task], [places[0], None]),
+    )
+    assert np.array_equal(every.q, others.q)
+    assert np.array_equal(pz.BranchSolver(ARM, TIP, limits=[limit])(places[0]).q, others.q)
+    assert np.array_equal(pickle.loads(pickle.dumps(solver))(places[1]).q, solver(places[1]).q)
+    dear = pz.solve(ARM, pz.PositionTask("tip", places[0]), joint_costs={"turn": 5.0}, **both)
+    assert [error.task for error in dear.errors] == ["PositionTask('tip')", "PostureTask", task.label]
+    assert np.abs(task.shares(ARM, dear.q)).max() <= 1.0 + 1e-6
+
+
 @pytest.mark.parametrize(
     ("make", "code", "words"),
     [
@@ -157,12 +200,9 @@ def test_times_that_are_too_short_for_the_torques_are_named() -> None:
         (lambda: path_within(pz.TorqueLimit({"joint1": 1.0}), pz.load("planar3")), "no-such-part", "has a mass"),
         (lambda: path_within(pz.TorqueLimit(), velocity=np.inf), "needs", "'turn'"),
         (lambda: path_within(pz.TorqueLimit({"base": 1.0}), floating()), "not-supported", "joints of one axis"),
-        (
-            lambda: pz.solve(ARM, pz.PositionTask("tip", [0.5, 0.0, 0.3]), limits=[pz.TorqueLimit()]),
-            "not-supported",
-            "TorqueTask",
-        ),
-        (lambda: pz.Tracker(ARM, TIP, dt=0.01, limits=[pz.TorqueLimit()]), "not-supported", "solve_path and plan"),
+        (lambda: pz.Tracker(ARM, TIP, dt=0.01, limits=[pz.TorqueLimit()]), "not-supported", "give a Tracker a Torque"),
+        (lambda: pz.Tracker(ARM, TIP, "dls", limits=[pz.TorqueLimit()]), "not-supported", "what joints give at rest"),
+        (lambda: pz.solve(floating(), TIP, limits=[pz.TorqueLimit()]), "no-limits", "states no effort"),
     ],
 )
 def test_what_makes_no_sense_is_refused(make: Any, code: str, words: str) -> None:

@@ -1,4 +1,4 @@
-"""The tasks of a problem: those that were stated, and the loops of the model that are closed with them."""
+"""The tasks of a problem: those that were stated, what limits ask at rest, and the loops that are closed with them."""
 
 from collections.abc import Sequence
 from typing import Any, final
@@ -21,20 +21,25 @@ from poise.tasks.loop import LoopTask
 class PreparedTasks:
     """Tasks and loops in the order of goal numbers and errors, with the weights that they are solved with."""
 
-    __slots__ = ("_loop_goals", "_pose_alone", "all", "loops", "of_frames", "own_goal", "scales", "stated")
+    __slots__ = ("_pose_alone", "all", "beside", "given", "loops", "of_frames", "own_goal", "scales", "stated")
 
-    def __init__(self, model: Model, tasks: Sequence[Task], loops: Sequence[Task]) -> None:
-        """`loops` are those of the model that the tasks move and do not state."""
-        self.stated = tuple(tasks)
-        """Those that targets are given to; the loops of the model come after them."""
+    def __init__(
+        self, model: Model, tasks: Sequence[Task], loops: Sequence[Task], *, at_rest: Sequence[Task] = ()
+    ) -> None:
+        """`loops` are those of the model that the tasks move and do not state, `at_rest` what limits ask."""
+        self.given = tuple(tasks)
+        """Those that targets are given to."""
+        self.stated = (*self.given, *at_rest)
+        """The same, and what limits ask."""
         self.loops = tuple(loops)
+        self.beside = (*at_rest, *loops)
+        """Those that no targets are given to, which come after the others."""
         own, scales = relative(self.stated)
         self.all: tuple[Task, ...] = (*own, *loops)
         self.of_frames = tuple(task for task in self.all if task.blocks)
         """Those with rows of their own: all but a posture."""
         self.scales = np.repeat([*scales, *(1.0 for _ in loops)], [3 * len(task.blocks) for task in self.all])
         """(m,) by what the stated weights of each row are larger than those that are solved with."""
-        self._loop_goals = [loop.goal(None) for loop in loops]
         nothing = np.full(GOAL_NUMBERS, np.nan)
         self.own_goal = joined(self.all, [task.goal_on(model) if task.aimed else nothing for task in self.all])
         """The numbers of the tasks' own targets, NaN for a task that has none."""
@@ -54,9 +59,9 @@ class PreparedTasks:
             if not all(task.aimed for task in self.all):
                 raise InvalidValue("no-target", "the tasks have no target; give one to the tasks or to the call")
             return self.own_goal
-        given = zip(self.stated, one_a_task(self.stated, target), strict=True)
+        given = zip(self.given, one_a_task(self.given, target), strict=True)
         goals = [task.goal_on(model, value, name) for task, (name, value) in given]
-        return joined(self.all, [*goals, *self._loop_goals])
+        return joined(self.all, [*goals, *(task.goal(None) for task in self.beside)])
 
     def places_of(self, other: "PreparedTasks", which: Sequence[int], nq: int) -> Array:
         """Where among the goal numbers of these are those of others, whose stated tasks are `which` of all of these."""

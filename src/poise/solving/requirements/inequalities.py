@@ -258,11 +258,11 @@ def seconds_of(limit: Limit, dt: float | None) -> float:
 
 
 def of_paths() -> InvalidValue:
-    """The error for a TorqueLimit of what is no timed path."""
+    """The error for a TorqueLimit of a Tracker."""
     return InvalidValue(
         "not-supported",
-        "a TorqueLimit is of the times of a path, for solve_path and plan: give a TorqueTask among the tasks, which "
-        "keeps what joints give at rest",
+        "a TorqueLimit counts what motion takes beside the weight, which no step looks at: give a Tracker a TorqueTask "
+        "among its tasks, which keeps what joints give at rest, with limits that leave a share to motion",
     )
 
 

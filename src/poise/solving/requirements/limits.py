@@ -69,18 +69,16 @@ class Limits(NamedTuple):
         return key_of(self.as_given)
 
     def timeless(self, model: Model) -> "Limits":
-        """Those that hold of a configuration by itself, which has no speed: sums of joints, and distances of shapes.
-
-        Raises what the others raise of a model that they do not fit, and ValueError for torques, of which those at rest
-        are a TorqueTask's.
-        """
+        """Those that hold of a configuration by itself, which has no speed: sums of joints, and distances of shapes;
+        see `at_rest` for torques.  Raises what the others raise of a model that they do not fit."""
         found = [limit.inequalities(model, range(model.nv), 1.0) for limit in self.others]
-        if any(each.torques for each in found):
-            from poise.solving.requirements.inequalities import of_paths
-
-            raise of_paths()
         some = [limit for limit, each in zip(self.others, found, strict=True) if len(each.rows)]
         return self._replace(others=tuple(some))
+
+    def at_rest(self, model: Model) -> tuple[Task, ...]:
+        """What limits of torques ask of a configuration by itself: tasks that bound what joints give at rest."""
+        found = (limit.inequalities(model, range(model.nv), 1.0) for limit in self.others)
+        return tuple(torques.task for each in found for torques in each.torques)
 
     def tied(self, model: Model) -> list[int]:
         """The velocities that sums of joints are of: they move for them, even where they move no task."""

@@ -27,7 +27,9 @@ class TorqueLimit(Constraint):
     limited.  Which postures bear their weight at all is for a `TorqueTask` to say, whose limits leave a share to
     motion: a path whose weight alone is too much fails.
 
-    It is for `solve_path` and `plan`; an answer by itself has no time, and a `Tracker` keeps a TorqueTask, at rest.
+    In an answer by itself, as of `solve`, nothing moves, so there it is the `TorqueTask` of the same numbers: the
+    weight stays within them.  A `Tracker` refuses it, for a step by itself does not tell what motion takes: give that a
+    TorqueTask, whose limits leave a share to motion.
     Raises ValueError for one that is not above 0; where it is used JointNotFound, FrameNotFound, and ValueError for
     joints of several axes, models without masses or efforts, those with loops, and joints without a limit of speed.
     """

@@ -9,6 +9,7 @@ from poise.common.array import Array, ArrayLike
 from poise.model.dynamics import motion_torques
 from poise.model.joint import JointKind
 from poise.model.model import Model
+from poise.tasks.torque import TorqueTask
 
 LEAST_LEFT: Final = 1e-3
 """The least share of a limit that is left to motion: where the weight takes more, no motion keeps the limit."""
@@ -22,6 +23,11 @@ class Torques(NamedTuple):
     """Joint to the largest torque [N m] or force [N]."""
     wrenches: Mapping[str, ArrayLike]
     gravity: ArrayLike
+
+    @property
+    def task(self) -> TorqueTask:
+        """What they ask of a configuration by itself, which has no motion."""
+        return TorqueTask(self.most, wrenches=self.wrenches, gravity=self.gravity)
 
     def rest(self, q: Array) -> Array:
         """(n, k) what the joints give at rest at q (n, nq), as shares of their limits."""

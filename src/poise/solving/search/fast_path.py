@@ -41,7 +41,7 @@ def line_of_search(bound: Bound, tasks: PreparedTasks, longest: float | None, ho
     most = 0 if longest is None else ceil(1e9 * longest)  # 0 is no end
     look = None if bound.collision is None else Scratch.sync_scene
     known = tasks.own_goal.tobytes(), home.tobytes(), _pause, look, None, None, None
-    return _line(bound, tasks.stated, 0, 0, (most, 0), bound.idle, *known)
+    return _line(bound, tasks.given, 0, 0, (most, 0), bound.idle, *known)
 
 
 def line_of_tracker(

@@ -100,8 +100,10 @@ class Search:
         `called` says whether Python calls it, `inner` whether it is one of another's.
         """
         a_model(model)
-        held = Limits.of(limits).timeless(model)
-        stated = Stated(PreparedTasks(model, tasks, loop_tasks(model, tasks)), held, settings)
+        asked = Limits.of(limits)
+        held, at_rest = asked.timeless(model), asked.at_rest(model)
+        prepared = PreparedTasks(model, tasks, loop_tasks(model, tasks), at_rest=at_rest)
+        stated = Stated(prepared, held, settings)
         self.home = np.array(model.home)
         self.tasks, self.limits, self.settings = stated.tasks, stated.limits, settings
         self.soft, self.method = stated.soft, stated.method

@@ -276,7 +276,7 @@ def run_batch(
         seed = search.settings.seed
     else:
         whole("seed", seed, 0)
-    goals, starts = problems_of(model, tasks, targets, q0, search.tasks.loops)
+    goals, starts = problems_of(model, tasks, targets, q0, search.tasks.beside)
     if q0 is not None and len(starts) and search.problem.limits:
         ask_for_degrees_in(model, starts[0], "q0")
     raw, codes, late = solved(
@@ -291,10 +291,11 @@ def problems_of(
     tasks: Sequence[Task],
     targets: Any,
     q0: ArrayLike | None,
-    loops: Sequence[Task] = (),
+    beside: Sequence[Task] = (),
     name: str = "targets",
 ) -> tuple[Array, Array]:
-    """(n, .) goal numbers, also of loops behind the tasks, and (n, nq) starts; rows may hold any numbers.
+    """(n, .) goal numbers and (n, nq) starts; rows may hold any numbers.  Those `beside` the tasks come after them, and
+    take no target.
 
     Raises ShapeError, and ValueError for one start for all that is none.
     """
@@ -308,8 +309,8 @@ def problems_of(
     n = sizes.pop() if sizes else len(starts) if starts.ndim == 2 else 1
     if starts.ndim == 2 and len(starts) != n:
         raise ShapeError(f"q0 has {len(starts)} rows for {n} {name}; give one start a target, or one for all")
-    parts += [loop.goal(None) for loop in loops]
-    return joined((*tasks, *loops), [_rows_of(part, n) for part in parts]), _rows_of(starts, n)
+    parts += [task.goal(None) for task in beside]
+    return joined((*tasks, *beside), [_rows_of(part, n) for part in parts]), _rows_of(starts, n)
 
 
 def _rows_of(numbers: Array, n: int) -> Array:

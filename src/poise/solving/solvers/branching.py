@@ -67,7 +67,8 @@ class Branching:
         a_model(model)
         check(turns, samples)
         self.tasks = several(tasks)
-        self._limits = Limits.of(limits).timeless(model)
+        asked = Limits.of(limits)
+        self._limits = asked.timeless(model)
         self.limits, self.turns, self.samples = self._limits.positions, turns, samples
         self._home = np.array(model.home)
         self.form: ClosedForm | None = None
@@ -81,10 +82,10 @@ class Branching:
         """What moves no pose, but is in sums that hold: the branches of a closed form say nothing of it."""
         self._locks = False
         """Whether the joints that may move can have a closed form where the others stand."""
-        if len(self.tasks) == 1 and isinstance(self.tasks[0], PoseTask):
+        if len(self.tasks) == 1 and isinstance(self.tasks[0], PoseTask) and not asked.at_rest(model):
             self._use_closed_form(model, self.tasks[0])
         if self.form is None:
-            self._search = Search(model, self.tasks, limits=self._limits, settings=_SETTINGS)
+            self._search = Search(model, self.tasks, limits=asked, settings=_SETTINGS)
         problem = self.form.problem if self._search is None else self._search.problem
         if self._limits.has_constraints:
             self._checked = with_feasibility_check(model, problem, self._limits) if self._search is None else problem
@@ -207,7 +208,7 @@ class Branching:
         threads = cores() if threads is None else threads
         whole("threads", threads, 1)
         search = self._search
-        goals, starts = problems_of(model, self.tasks, targets, q0, () if search is None else search.tasks.loops)
+        goals, starts = problems_of(model, self.tasks, targets, q0, () if search is None else search.tasks.beside)
         n = len(goals)
         size = max(1, _BUFFER // (self._most_rows * self._width)) if search is None else 1
         queue, answers = WorkQueue(n, size), np.empty((n, SAID))

@@ -261,7 +261,7 @@ class Ik(Generic[F]):
         solver, search = self._solver, self._solver._search
         if inverses_of(solver.model, search).there:
             return solver.batch(targets, q).gradient()  # no iteration says soonest which fulfil their poses
-        goals, _ = problems_of(solver.model, solver.tasks, targets, q, search.tasks.loops)
+        goals, _ = problems_of(solver.model, solver.tasks, targets, q, search.tasks.beside)
         return BatchGradient(solver.model, search, q, goals, self._fulfilled(goals, q))
 
     def _fulfilled(self, goals: Array, q: Array) -> Flags:

@@ -75,9 +75,10 @@ class Solver:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """What it solves for, in the order of targets and errors; errors go on with the loops of the model."""
-        stated = self._search.tasks.stated
-        return stated if self._near is None else stated[:-1]
+        """What it solves for, in the order of targets and errors; errors go on with what a TorqueLimit asks at rest,
+        and with the loops of the model."""
+        given = self._search.tasks.given
+        return given if self._near is None else given[:-1]
 
     @property
     def method(self) -> "Method | None":
@@ -134,7 +135,7 @@ class Solver:
         if self._near is not None:
             targets = with_start(self.model, self.tasks, targets, q0, limits=self.limits, batch=True)
         return run_batch(
-            self._search, self.model, self._search.tasks.stated, targets, q0, seed, best_effort, threads, progress
+            self._search, self.model, self._search.tasks.given, targets, q0, seed, best_effort, threads, progress
         )
 
     def explain(self) -> str:
@@ -222,7 +223,8 @@ def solve(
     and where none holds, steps of the method "priority" lead from the best of them, or from `q0`, to one that does.
     Where none is found beside what gives way, such as a PostureTask, what is required is solved for alone, and such
     steps lead on from there.  Limits of speeds, accelerations and jerks, which a Tracker or a path takes from the same
-    list, change nothing here.
+    list, change nothing here; a TorqueLimit holds at rest, as a TorqueTask, whose error stands after those of the
+    tasks.
     Returns the best configuration found, whether or not it converged; its errors are recomputed by forward kinematics.
 
     The loops of the model are closed: those that the tasks move are solved for with them, and their errors stand after
