@@ -157,6 +157,11 @@ class ConfigurationSpace:
         return np.array(at_q, dtype=np.intp), np.array(at_v, dtype=np.intp)
 
     @cached_property
+    def _adds(self) -> bool:
+        """Whether q and v have the same places, and all of them add like numbers."""
+        return self.nq == self.nv and all(np.array_equal(at, np.arange(self.nq)) for at in self._plain)
+
+    @cached_property
     def _turning(self) -> tuple[tuple[int, int], ...]:
         """(place in q, place in v) of every unit quaternion and its angular velocity."""
         moving = [joint for joint in self.joints if joint.quaternion_at is not None and joint.nq]
@@ -225,7 +230,9 @@ class ConfigurationSpace:
         Raises ShapeError for batches that do not go together.
         """
         start, step = self.check_q(q), self.check_v(v)
-        batch = batch_of(q=start, v=step)
+        batch = start.shape[:-1] if start.shape == step.shape else batch_of(q=start, v=step)
+        if self._adds:
+            return start + step
         out = np.array(np.broadcast_to(start, (*batch, self.nq)))
         step = np.broadcast_to(step, (*batch, self.nv))
         at_q, at_v = self._plain
@@ -244,6 +251,8 @@ class ConfigurationSpace:
         if a.shape != b.shape:
             batch_of(q0=a, q1=b)
             a, b = np.broadcast_arrays(a, b)
+        if self._adds:
+            return b - a
         out = np.zeros((*a.shape[:-1], self.nv))
         at_q, at_v = self._plain
         out[..., at_v] = b[..., at_q] - a[..., at_q]

@@ -104,7 +104,10 @@ class PostureTask(Task):
         ask_for_degrees(model, postures)
         if postures.ndim < 2:
             return _configuration(model, postures, name)
-        out, sound = postures.copy(), model.sound(postures)
+        sound = model.sound(postures)
+        if sound.all():
+            return model.normalize(postures)
+        out = postures.copy()
         out[sound] = model.normalize(postures[sound])
         return out
 

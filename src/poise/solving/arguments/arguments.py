@@ -139,10 +139,9 @@ def joined(tasks: Sequence[Task], goals: Sequence[Array]) -> Array:
 
 def each_goal(tasks: Sequence[Task], goals: Array) -> list[Array]:
     """Of goals (n, .), joined, those of each of the tasks: (n, 7), of a posture (n, nq)."""
-    places = range(GOAL_NUMBERS, GOAL_NUMBERS * sum(bool(task.blocks) for task in tasks) + 1, GOAL_NUMBERS)
-    *parts, posture = np.split(goals, places, axis=1)
-    own = iter(parts)
-    return [next(own) if task.blocks else posture for task in tasks]
+    places = iter(range(0, goals.shape[1] + 1, GOAL_NUMBERS))
+    posture = goals[:, GOAL_NUMBERS * sum(bool(task.blocks) for task in tasks) :]
+    return [goals[:, (at := next(places)) : at + GOAL_NUMBERS] if task.blocks else posture for task in tasks]
 
 
 def refuse_goal(model: Model, tasks: Sequence[Task], goal: Array, where: str = "") -> NoReturn:

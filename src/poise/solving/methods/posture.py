@@ -58,14 +58,10 @@ def weighed(model: Model, task: PostureTask, velocities: Sequence[int], *, pulls
 
 def pulled(model: Model, task: PostureTask) -> list[int]:
     """The velocities that the posture of a Tracker moves."""
-    weight = task.weights(model)
-    moved = np.flatnonzero(weight > 0.0)
-    for joint in model.joints:  # a ball turns as a whole
-        if joint.quaternion_at is not None and joint.nv:
-            at = model.velocity_index(joint.name)
-            if weight[at.stop - 3 : at.stop].any():
-                moved = np.union1d(moved, np.arange(at.stop - 3, at.stop))
-    return [int(v) for v in moved if model._free[v]]
+    moved = task.weights(model) > 0.0
+    for _, at in model._turning:  # a ball turns as a whole
+        moved[at : at + 3] = moved[at : at + 3].any()
+    return np.flatnonzero(moved & model._free).tolist()
 
 
 def cost_posture(model: Model, tasks: Sequence[Task]) -> PostureTask | None:

@@ -171,7 +171,7 @@ class Candidates:
             self._search(waypoint)
         if not len(found) and waypoint in self.answers:
             found = self.answers[waypoint].q[None]
-        found = distinct(found if self.route.soft is None else self.route.best(waypoint, found, self.feasibility))
+        found = distinct(found if self.route.soft is None else self.route.best(waypoint, found, self.feasibility)[0])
         if self.route.soft is not None:
             return found[:_BEST]
         return found[:: -(-len(found) // _STRANDS)] if len(found) > _STRANDS else found
@@ -186,7 +186,7 @@ class Candidates:
             found = self.q0[None]
             if not self.fixed:
                 found = self.route.solutions(waypoint, self.spread(waypoint, starts))
-                found = distinct(self.route.best(waypoint, distinct(found), self.feasibility))
+                found = distinct(self.route.best(waypoint, distinct(found), self.feasibility)[0])
             some = found[self.feasibility(found) >= 0.0][:_FEW]
             if len(some):
                 self.add(*self.route.best_both_ways(some, waypoint, self.feasibility))

@@ -37,6 +37,8 @@ def too_weak(trajectory: Trajectory, rates: Rates, times: Array, stations: npt.N
 
     Its rows are passed at `times` (n,) [s], those of `stations` at the waypoints.
     """
+    if not rates.torques:
+        return []
     # Within the intervals, for where it rests and turns the acceleration has two values.
     shares = (np.arange(_LOOKS) + 0.5) / _LOOKS
     t = (trajectory.t[:-1, None] + np.diff(trajectory.t)[:, None] * shares).ravel()

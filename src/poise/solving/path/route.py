@@ -123,8 +123,13 @@ class Route:
             self.moved[ball["q"] : ball["q"] + 4] = True
         self.sampled = self.moved.copy()
         """(nq,) the same, but for what moves for a sum of joints alone: random starts leave it where it is."""
-        moved_by_soft = np.isin(self.active[coordinates["v"]], [] if self.soft is None else self.soft.active)
-        self.sampled[np.setdiff1d(coordinates["q"][~moved_by_soft], self.problem.sampled_coordinates["q"])] = False
+        by_soft, drawn = np.zeros(model.nv, dtype=np.bool_), np.zeros(model.nq, dtype=np.bool_)
+        by_soft[[] if self.soft is None else self.soft.active], drawn[self.problem.sampled_coordinates["q"]] = (
+            True,
+            True,
+        )
+        others = coordinates["q"][~by_soft[self.active[coordinates["v"]]]]
+        self.sampled[others] &= drawn[others]
         for kernel in (follow_lanes, rows_along, best_sequence, batch_lanes.solve_many, solve_blocks, solve_again):
             prepare(kernel)
         self.clock = Clock(seconds)
@@ -218,6 +223,8 @@ class Route:
 
     def solutions(self, waypoint: int, starts: Array) -> Array:
         """(k, nq) what starts (m, nq) lead to at one waypoint, in their order: first what the first one leads to."""
+        if self.free_of_tasks and not len(self._limits.rows):
+            return self.clip(starts)
         goals = np.broadcast_to(self.goals[waypoint], (len(starts), self.goals.shape[1]))
         q, solved = self._descend(goals, starts)
         return q[solved]
@@ -343,27 +350,31 @@ class Route:
     def projected(self, q: Array, feasibility: PathFeasibility) -> Array:
         """(n, nq) where q (n, nq), all of it reached, comes within what must hold, and then what gives way is met, one
         level after the other; q where that is not reached."""
-        if self.projection is None:
-            return q
-        if (
-            self.free_of_tasks
-            and not self.projection.cost(q).any()
-            and (self.clip(q) == q).all()
-            and (feasibility(q) >= 0.0).all()
-        ):
-            return q
-        moved = self.projection.projected(q, self.seed, self.clock)
-        good = (self.rows(moved)[2] <= 1.0) & (feasibility(moved) >= 0.0)
-        return np.where(good[:, None], moved, q)
+        return q if self.projection is None else self._projected(self.projection, q, feasibility)[0]
 
-    def best(self, waypoint: int, q: Array, feasibility: PathFeasibility) -> Array:
-        """(k, nq) what solutions q (k, nq) of one waypoint come to by `projected`: first those within what must
-        hold, of which the least of what gives way is left."""
+    def _projected(self, soft: SoftObjectives, q: Array, feasibility: PathFeasibility) -> tuple[Array, Array]:
+        """The same, and (n,) how far it is within what must hold."""
+        if self.free_of_tasks and not soft.cost(q).any() and (self.clip(q) == q).all():
+            slack = feasibility(q)
+            if (slack >= 0.0).all():
+                return q, slack
+        moved = soft.projected(q, self.seed, self.clock)
+        slack = feasibility(moved)
+        good = (self.rows(moved)[2] <= 1.0) & (slack >= 0.0)
+        if good.all():
+            return moved, slack
+        moved = np.where(good[:, None], moved, q)
+        return moved, feasibility(moved)
+
+    def best(self, waypoint: int, q: Array, feasibility: PathFeasibility) -> tuple[Array, Array]:
+        """(k, nq) what solutions q (k, nq) of one waypoint come to by `projected`, and (k,) how far within what must
+        hold: first those within it, of which the least of what gives way is left."""
         here = self.only(np.full(len(q), waypoint))
         if here.projection is None or not len(q):
-            return q
-        moved = here.projected(q, feasibility)
-        return moved[np.lexsort((here.projection.cost(moved), feasibility(moved) < 0.0))]
+            return q, feasibility(q)
+        moved, slack = here._projected(here.projection, q, feasibility)
+        order = np.lexsort((here.projection.cost(moved), slack < 0.0))
+        return moved[order], slack[order]
 
     def best_both_ways(
         self, starts: Array, waypoint: int, feasibility: PathFeasibility
@@ -402,9 +413,11 @@ class Route:
     def errors(self, e: Array, q: Array) -> dict[str, Array]:
         """What residual rows e (n, m) leave of positions [m] and rotations [rad]: by unit, (n, tasks), NaN where a task
         has none; and of the tasks that give way, what is left of them at q (n, nq)."""
+        out = {unit: np.full((len(e), len(self.tasks)), np.nan) for unit in ("m", "rad")}
+        if not self.tasks:
+            return out
         with np.errstate(invalid="ignore"):
             left = np.linalg.norm(e.reshape(len(e), -1, 3) * self.problem.section("blocks")["inverse_weight"], axis=2)
-        out = {unit: np.full((len(e), len(self.tasks)), np.nan) for unit in ("m", "rad")}
         ends = np.cumsum([0, *(len(task.blocks) for task in self.required_tasks)])
         sizes = {k: left[:, a:b] for k, a, b in zip(self._required_indices, ends[:-1], ends[1:], strict=True)}
         if self.soft is not None:

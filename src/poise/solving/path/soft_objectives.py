@@ -48,9 +48,10 @@ class SoftObjectives:
         mine = [tasks[k] for k in self.number]
         self._has_required = len(mine) < len(tasks)
         levels = sorted({task.level for task in mine})
-        each = [_FIRST * _NEXT ** levels.index(task.level) for task in mine]
-        self._share = np.sqrt(np.repeat(each, [3 * len(task.blocks) for task in mine]))
         self._rows = Rows(model, mine) if mine else None
+        if mine:
+            each = [_FIRST * _NEXT ** levels.index(task.level) for task in mine]
+            self._share = np.sqrt(np.repeat(each, [3 * len(task.blocks) for task in mine]))
         self._counted = 1.0
         """What they count by beside the steps."""
         self.active: list[int] = [] if self._rows is None else [int(v) for v in self._rows.active]
@@ -90,8 +91,12 @@ class SoftObjectives:
     @property
     def goals(self) -> Array:
         """(n, 7 tasks) those of its own frame tasks."""
+        return np.hstack([self._all_goals[:, :0], *self._each_goal()[: len(self.number)]])
+
+    def _each_goal(self) -> list[Array]:
+        """Those of its frame tasks (n, 7), and of its posture (n, nq), if there is one."""
         each = each_goal(self._all_tasks, self._all_goals)
-        return np.hstack([self._all_goals[:, :0], *(each[k] for k in self.number)])
+        return [*(each[k] for k in self.number), *each[len(each) - len(self.tasks) + len(self.number) :]]
 
     @property
     def postures(self) -> Array:
@@ -100,23 +105,31 @@ class SoftObjectives:
 
     def rows(self, q: Array) -> tuple[Array, Array]:
         """Rows (n, m), whose squares are what is to be least, and how they fall (n, m, nv), at q (n, nq)."""
-        model, n = self._model, len(q)
-        e, jacobians = np.zeros((n, 0)), np.zeros((n, 0, model.nv))
-        if self._rows is not None:
-            e, active = self._rows(self.goals, q)
-            jacobians = np.zeros((*e.shape, model.nv))
-            jacobians[..., self._rows.active] = active
-            e, jacobians = self._share * e, self._share[:, None] * jacobians
+        (e, jacobians), n, nv = self._of_tasks(q), len(q), self._model.nv
         if self.postures.size:
-            e = np.concatenate([e, self._pull * model.difference(q, self.postures)], axis=1)
-            pull = np.broadcast_to(np.diag(self._pull), (n, model.nv, model.nv))
+            pull = np.broadcast_to(np.diag(self._pull), (n, nv, nv))
             jacobians = np.concatenate([jacobians, pull], axis=1)
-        return self._counted * e, self._counted * jacobians
+        return self._counted * self._with_posture(e, q), self._counted * jacobians
+
+    def _of_tasks(self, q: Array) -> tuple[Array, Array]:
+        """The same of its frame tasks alone."""
+        if self._rows is None:
+            return np.zeros((len(q), 0)), np.zeros((len(q), 0, self._model.nv))
+        e, active = self._rows(self.goals, q)
+        jacobians = np.zeros((*e.shape, self._model.nv))
+        jacobians[..., self._rows.active] = active
+        return self._share * e, self._share[:, None] * jacobians
+
+    def _with_posture(self, e: Array, q: Array) -> Array:
+        """Rows with those of its posture behind them."""
+        if not self.postures.size:
+            return e
+        return np.concatenate([e, self._pull * self._model.difference(q, self.postures)], axis=1)
 
     def cost(self, q: Array) -> Array:
         """(..., n) what they cost at q (..., n, nq)."""
         flat = q.reshape(-1, *q.shape[-2:])
-        found = [(self.rows(one)[0] ** 2).sum(axis=1) for one in flat]
+        found = [((self._counted * self._with_posture(self._of_tasks(one)[0], one)) ** 2).sum(axis=1) for one in flat]
         return np.array(found).reshape(q.shape[:-1])
 
     def projected(self, q: Array, seed: int, clock: Clock) -> Array:
@@ -159,8 +172,8 @@ class SoftObjectives:
 
     def errors(self, q: Array) -> list[Array]:
         """(n, blocks) of each task, what is left at q (n, nq)."""
-        goals = each_goal(self.tasks, np.hstack([self.goals, self.postures]))
-        return [task.judged(self._model, goal, q) for task, goal in zip(self.tasks, goals, strict=True)]
+        each = zip(self.tasks, self._each_goal(), strict=True)
+        return [task.judged(self._model, goal, q) for task, goal in each]
 
     def missed(self, q: Array, *, limits: bool) -> list[tuple[int, Status, str]]:
         """Where q (n, nq) is farther from a posture than its tolerance lets it, and what is left of it there, or that
@@ -185,7 +198,8 @@ class SoftObjectives:
     def notes(self, q: Array) -> list[str]:
         """Of required ones that are missed at q (n, nq): where most, and by how much."""
         out = []
-        for task, left, share in zip(self.tasks, self.errors(q), self.left(q).T, strict=True):
+        for task, left in zip(self.tasks, self.errors(q), strict=True):
+            share = (left / task.tolerances).max(axis=1)
             t = int(share.argmax())
             if task.required and share[t] > _MISSED:
                 words = task.words(task.error(left[t].tolist()))

@@ -105,7 +105,7 @@ def candidates(route: Route, start: Array, feasibility: PathFeasibility) -> tupl
     found: list[Array] = []
     failures: list[PathFailure] = []
     for k in range(len(route)):
-        near = np.concatenate([start[None], found[-1] if found else start[None]])
+        near = np.concatenate([start[None], *found[-1:]])
         known = route.at_posture(k, near)
         starts = starts_at(route, k, near, start, _STARTS) if known is None else known
         some = np.concatenate([route.solutions(k, starts), route.branches(k, start)])
@@ -126,9 +126,7 @@ def candidates(route: Route, start: Array, feasibility: PathFeasibility) -> tupl
                 proved = answer.status is Status.UNREACHABLE
                 failures.append(PathFailure(k, answer.status if proved else Status.LOCAL_MINIMUM, answer.explain()))
         if met:
-            some = route.best(k, some, feasibility)
-        if feasibility and met:
-            far = feasibility(some)
+            some, far = route.best(k, some, feasibility)
             if far.max() < 0.0:
                 some = some[[int(far.argmax())]]
                 status, words = feasibility.words(some[0])

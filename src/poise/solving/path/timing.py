@@ -71,11 +71,12 @@ def timed(
     np.logical_or.at(still, place, rests)
     steps = model.difference(distinct[:-1], distinct[1:])
     ways = np.abs(steps).sum(axis=0)
-    # From rest to rest a joint gets no faster, and no harder, than its way and its limits allow.
-    with np.errstate(invalid="ignore"):
-        hardest = np.fmin(most.acceleration, np.where(ways > 0.0, np.cbrt(0.5 * ways * most.jerk**2), np.inf))
-        fastest = np.fmin(most.velocity, np.where(ways > 0.0, np.sqrt(2.0 * hardest * ways), np.inf))
-    rates = most._replace(velocity=fastest, acceleration=hardest)
+    rates = most
+    if most.smooth:  # from rest to rest a joint gets no faster, and no harder, than its way and its limits allow
+        with np.errstate(invalid="ignore"):
+            hardest = np.fmin(most.acceleration, np.where(ways > 0.0, np.cbrt(0.5 * ways * most.jerk**2), np.inf))
+            fastest = np.fmin(most.velocity, np.where(ways > 0.0, np.sqrt(2.0 * hardest * ways), np.inf))
+        rates = most._replace(velocity=fastest, acceleration=hardest)
     durations = rates.on_steps(model, distinct)
     moving = np.flatnonzero(durations > _LEAST * durations.sum())
     if not len(moving):
@@ -123,6 +124,8 @@ def even(model: Model, q: Array, times: Array) -> Trajectory:
 def _distinct_rows(model: Model, q: Array) -> npt.NDArray[np.intp]:
     """(k,) the rows of q (n, nq) that differ from the one before among them; what follows each is the same as it."""
     far = np.abs(model.difference(q[:-1], q[1:])).max(axis=1, initial=0.0) > _SAME
+    if far.all():
+        return np.arange(len(q))
     rows = [0]
     for i in range(1, len(q)):
         before = rows[-1]

@@ -370,6 +370,8 @@ def together(model: Model, velocities: Sequence[int], limits: Sequence[Limit], d
     Raises ValueError for a bound that lets a joint change by nothing that can be computed with.
     """
     n = len(velocities)
+    if not limits:
+        return Inequalities(np.full(n, NONE), np.zeros((0, n)), np.zeros(0))
     found = [limit.inequalities(model, velocities, dt) for limit in limits]
     changes = np.min([np.full(n, NONE), *(x.changes for x in found)], axis=0)
     for joint in model.joints if (~(changes >= _LEAST)).any() else ():
