@@ -47,6 +47,7 @@ class Scene:
     the world that may meet.  `eases` are pairs of links that may come nearer than others, and by how much [m]: their
     distances are longer by that.  `ahead` [s]: shapes of the world are taken to where their velocities bring them by
     then.
+    `version` is that of the world that it was packed for.
     `addresses` are those of its words, of the workspace of one configuration, and of the routines for it; `q` and
     `near` are the configuration there and the first pair that is near.
     """
@@ -63,7 +64,6 @@ class Scene:
         "_number",
         "_places",
         "_reach",
-        "_seen",
         "_shapes",
         "_structure",
         "_world",
@@ -75,6 +75,7 @@ class Scene:
         "near",
         "q",
         "q_view",
+        "version",
         "wide",
         "words",
     )
@@ -97,7 +98,7 @@ class Scene:
         self._model, self._shapes, self._excluded, self._allowed, self._ahead = model, shapes, excluded, allowed, ahead
         self._eases = eases
         self._world = None if world is None else weakref.ref(world)
-        self._structure, self._seen = -2, -2
+        self._structure, self.version = -2, -2
         self.sync()
 
     def of(self, model: "Model") -> "Scene":
@@ -122,7 +123,7 @@ class Scene:
                 return False
             self._pack(_EMPTY)
             return True
-        if world.version == self._seen:
+        if world.version == self.version:
             return False
         now = world.snapshot()
         if now.structure != self._structure:
@@ -138,11 +139,11 @@ class Scene:
 
     def past(self) -> tuple[int, list[Array]]:
         """The state of the world that was seen last, and what looks at it left."""
-        return self._seen, [rows.copy() for rows in self._left]
+        return self.version, [rows.copy() for rows in self._left]
 
     def return_to(self, past: tuple[int, list[Array]]) -> None:
         """Go on from there, with the same shapes; where the world has changed since, from a first look."""
-        if past[0] == self._seen:
+        if past[0] == self.version:
             for rows, left in zip(self._left, past[1], strict=True):
                 rows[:] = left
             prepare("collision.queries.place")(*self.addresses)
@@ -266,7 +267,7 @@ class Scene:
         if self.wide is not None:
             self._place_lanes(self.wide)
         self.forget()
-        self._seen = now.version
+        self.version = now.version
 
     # What kernels are told -------------------------------------------------------------------------------------------
 

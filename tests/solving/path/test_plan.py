@@ -178,6 +178,29 @@ def test_a_collision_limit_holds_between_stations_too() -> None:
     assert pz.plan(arm, pz.PoseTask("panda_hand"), poses()).length < path.length
 
 
+def test_what_rounding_alone_breaks_holds() -> None:
+    arm = armed()
+    world = pz.World({"ball": pz.Sphere(np.add(arm.pose("panda_hand", arm.home).xyz, [0.0, 0.0, 0.3]), 0.1)})
+    there = float(arm.distance(arm.home, world, self_collision=False).distance)
+    for asked, kept_there in ((np.nextafter(there, 1.0), True), (there + 1e-9, False)):
+        limits = [pz.CollisionLimit(world, min_distance=float(asked), self_collision=False)]
+        path = pz.plan(arm, pz.PoseTask("panda_hand"), poses()[:1], q0=arm.home, limits=limits)
+        assert path.success is kept_there, path.explain()
+        assert np.array_equal(path.q[0], arm.home)
+
+
+def test_clearances_are_those_of_the_world_as_it_was() -> None:
+    arm = armed()
+    world = pz.World({"wall": pz.Box(pz.SE3.from_parts([0.4, 0.0, 0.25]), [0.3, 0.04, 0.5])})
+    path = pz.plan(arm, pz.PoseTask("panda_hand"), poses(), limits=[pz.CollisionLimit(world, min_distance=0.02)])
+    far = arm.distance(path.q, world).distance
+    world.move("wall", pz.SE3.from_parts([5.0, 0.0, 0.25]))
+    assert path.clearances is not None
+    assert np.array_equal(path.clearances, far)
+    assert path.clearances is path.clearances
+    assert not path.clearances.flags.writeable
+
+
 # What is said at once -----------------------------------------------------------------------------------------------
 
 
@@ -257,6 +280,20 @@ def test_a_q0_outside_the_limits_is_refused() -> None:
     with refused("outside-limits", "'panda_joint4'"):
         pz.plan(arm, pz.PoseTask("panda_hand"), poses(), q0=q0)
     assert pz.plan(arm, pz.PoseTask("panda_hand"), poses()[:1], q0=q0, limits=False).success
+
+
+@pytest.mark.parametrize("speeds", [{}, {"velocity": 1.0, "acceleration": 1.0}], ids=["without times", "timed"])
+def test_a_turn_without_end_is_refused(speeds: dict[str, float]) -> None:
+    builder = pz.ModelBuilder("wheel")
+    builder.joint("turn", "continuous", parent="base", child="rim")
+    wheel = builder.build().with_shapes({"rim": pz.Capsule([0.2, 0.0, 0.0], [1.0, 0.0, 0.0], 0.05)})
+    world = pz.World({"ball": pz.Sphere([0.0, 1.0, 0.0], 0.1)})
+    for limits in (True, [pz.CollisionLimit(world)]):
+        with refused("too-many", "1e+12 rad or m apart in turn", "20,000,000,000,000 rows"):
+            pz.plan(wheel, pz.PostureTask(), [[1e12]], q0=[0.0], limits=limits, **speeds)
+    path = pz.plan(wheel, pz.PostureTask(), [[2e3]], q0=[0.0], **speeds)
+    assert path.success, path.explain()
+    assert path.q[-1, 0] == 2e3
 
 
 # Between the rows ---------------------------------------------------------------------------------------------------

@@ -47,6 +47,9 @@ class KeptOff(Clearance):
     def __init__(self, model: pz.Model, distances: Callable[[np.ndarray], np.ndarray], least: float = 0.0) -> None:
         self._model, self.distances, self.least = model, distances, least
 
+    def later(self, q: np.ndarray) -> Callable[[], np.ndarray]:
+        return lambda: self.distances(q)
+
     def slopes(self, q: np.ndarray) -> np.ndarray:
         moved = self._model.integrate(q[:, None], 1e-6 * np.eye(self._model.nv))
         return (

@@ -1,6 +1,6 @@
 """What must hold of each configuration of a path, whatever its waypoint: the one place where a path asks for it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Final, final
@@ -9,6 +9,7 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.kernels.machine.layout import WIDTH
+from poise.kernels.rows.rounding import ROUNDING
 from poise.model.model import Model
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.loops import Loops
@@ -118,12 +119,11 @@ class PathFeasibility:
             for constraint, slack in zip(self.constraints, slacks, strict=True)
         )
 
-    def clearances(self, q: Array) -> Array | None:
-        """(n,) how far shapes are from each other at q (n, nq) [m]; None where nothing is said of them."""
-        return next(
-            (constraint.distances(q) for constraint in self.constraints if isinstance(constraint, Clearance)),
-            None,
-        )
+    def clearances(self, q: Array) -> Callable[[], Array] | None:
+        """(n,) how far shapes are from each other now at q (n, nq) [m], measured when it is called; None where nothing
+        is said of them."""
+        found = (constraint.later(q) for constraint in self.constraints if isinstance(constraint, Clearance))
+        return next(found, None)
 
     def words(self, q: Array) -> tuple[Status, str]:
         """What is not kept at q (nq,): its status, and a sentence."""

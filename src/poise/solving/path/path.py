@@ -1,8 +1,9 @@
 """JointPath: the configurations of a whole path, when they are passed, how good they are, and what is in the way."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -17,6 +18,7 @@ from poise.solving.path.table import write_csv, write_parquet
 from poise.solving.path.trajectory import JointState, Trajectory, joined
 from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.status import Budget, Status
+from poise.spatial import frozen
 from poise.tasks.base import Task
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ class JointPath(Sequence[Array]):
     """
 
     __slots__ = (
-        "chosen", "clearances", "failures", "loops", "model", "notes", "position_errors", "q", "reached",
+        "_clearances", "chosen", "failures", "loops", "model", "notes", "position_errors", "q", "reached",
         "reconfigurations", "rotation_errors", "singular_values", "stations", "tasks", "time", "times", "trajectory",
         "velocity",
     )  # fmt: skip
@@ -79,18 +81,14 @@ class JointPath(Sequence[Array]):
     """(waypoints, tasks) what is left of the rotation of each task [rad]; NaN where a task has none."""
     chosen: npt.NDArray[np.int64]
     """(waypoints,) which of the given poses each meets: all in turn, but of a path of `plan` with `alternatives`."""
-    clearances: Array | None
-    """(n,) how far each is from the nearest obstacle [m]; None without obstacles.  Links that are nearer to each other
-    at home than `min_distance` count as farther apart by what they lack there."""
+    _clearances: Array | Callable[[], Array] | None
     failures: tuple[PathFailure, ...]
     """What cannot be followed, by waypoint."""
     notes: tuple[str, ...]
-    """Sentences of what was asked for and is not so, though nothing fails: such as a q0 where the path does not begin.
-    """
+    """Sentences of what was asked for and is not so, though nothing fails: as of a q0 where the path does not begin."""
     stations: npt.NDArray[np.int64]
     """(waypoints,) the rows of q that meet them: all of q, but for a path of `plan`, which goes from each to the next,
-    and where an arm is reconfigured.
-    Of a path that was resampled, the first row at or after each."""
+    and where an arm is reconfigured.  Of a path that was resampled, the first row at or after each."""
     reconfigurations: npt.NDArray[np.int64]
     """(k,) the waypoints before which the arm leaves the path, to go on from another configuration: in the rows between
     the station of the waypoint before and that of this.  Empty where it is followed in one piece."""
@@ -103,13 +101,24 @@ class JointPath(Sequence[Array]):
 
     def __init__(self, **fields: Any) -> None:
         for name in self.__slots__:
-            value = fields[name]
+            value = fields[name.removeprefix("_")]
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
             setattr(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made, ({name: getattr(self, name) for name in self.__slots__},)
+        return partial(JointPath, **(self._fields() | {"clearances": self.clearances})), ()
+
+    def _fields(self) -> dict[str, Any]:
+        return {name.removeprefix("_"): getattr(self, name) for name in self.__slots__}
+
+    @property
+    def clearances(self) -> Array | None:
+        """(n,) how far each is from the nearest obstacle [m], as these were when it was found; None without any.  Links
+        that are nearer to each other at home than `min_distance` count as farther apart by what they lack there."""
+        if callable(self._clearances):
+            self._clearances = frozen(self._clearances())
+        return self._clearances
 
     @property
     def success(self) -> bool:
@@ -242,7 +251,7 @@ class JointPath(Sequence[Array]):
 
     def _with(self, **changed: Any) -> "JointPath":
         """It with other fields."""
-        return _made({name: getattr(self, name) for name in self.__slots__} | changed)
+        return JointPath(**(self._fields() | changed))
 
     def _timed(self) -> Trajectory:
         if self.trajectory is None:
@@ -255,7 +264,7 @@ class JointPath(Sequence[Array]):
     def facts(self) -> dict[str, Any]:
         """The path in numbers, by name, in m, rad and s."""
         first = self.first_failure
-        out: dict[str, Any] = {
+        return {
             "robot": self.model.name,
             "success": self.success,
             "status": self.status.name,
@@ -276,7 +285,6 @@ class JointPath(Sequence[Array]):
             "speed": self._speed(),
             "time": self.time,
         }
-        return out
 
     def _speed(self) -> float | None:
         """The largest speed of a joint as a share of its limit, of those that have one; None without."""
@@ -473,9 +481,8 @@ def _joined(one: JointPath, other: JointPath) -> JointPath:
         out[: len(first), : first.shape[1]], out[len(first) :, first.shape[1] :] = first, second
         return out
 
-    clearances = None
-    if one.clearances is not None and other.clearances is not None:
-        clearances = np.concatenate([one.clearances, other.clearances[1:]])
+    apart = one.clearances, other.clearances
+    clearances = None if apart[0] is None or apart[1] is None else np.concatenate([apart[0], apart[1][1:]])
     return JointPath(
         model=one.model if still == one.model.still else one.model._moving(still, one.model.joint_costs),
         tasks=one.tasks if same else (*one.tasks, *other.tasks),
@@ -491,8 +498,3 @@ def _joined(one: JointPath, other: JointPath) -> JointPath:
         velocity=np.maximum(one.velocity, other.velocity),
         singular_values=np.concatenate([one.singular_values, other.singular_values]),
     )  # fmt: skip
-
-
-def _made(fields: dict[str, Any]) -> JointPath:
-    """For pickles."""
-    return JointPath(**fields)

@@ -30,6 +30,7 @@ from poise.solving.path.stops import Stops, candidates, gathered, stops_of, with
 from poise.solving.path.timing import timed
 from poise.solving.path.waypoints import start_of, waypoints
 from poise.solving.path.ways import in_steps, length
+from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
 
@@ -48,6 +49,8 @@ _MEASURED: Final = 0.1
 _STRAIGHT: Final = 1.001
 """A way that is no longer than the straight one by this factor is as short as can be."""
 _SHORTER: Final = "max_time was spent before all was tried: with more of it a shorter way may be found."
+_MOST_ROWS: Final = 10_000_000
+"""Of a path, at most: of seven joints they take half a gigabyte."""
 Measure: TypeAlias = Callable[[Array], float]
 """Of the corners (k, nq) of a way: how long it takes, or without limits of speeds its length."""
 
@@ -88,7 +91,8 @@ def plan(
     near to something, there is no search, and that is said at once.
 
     `stations` of the path are the rows of the poses, at which it rests where accelerations are limited; see
-    `solve_path` for the other arguments and for what is raised; ValueError also for a `q0` outside the limits.
+    `solve_path` for the other arguments and for what is raised; ValueError also for a `q0` outside the limits, and
+    for poses so far apart that there would be more than ten million rows.
     """
     began = perf_counter()
     positive("step", step)
@@ -127,17 +131,19 @@ def plan(
         if failures:
             chosen, numbers = _chosen(route, stopping, start, first, set())
             legs, taken = _straight(chosen, first), stopping.poses(numbers)
+            _refuse_long(model, legs, step)
             failures += _unsearched(legs, failures, feasibility, begins=first is not None)
         else:
             legs, failures, taken = _legs(
-                route, stopping, start, first, feasibility, straight, _measure(model, path_limits)
+                route, stopping, start, first, feasibility, straight, _measure(model, path_limits), step
             )
             late = route.clock.late
         route = route.only(np.array(taken))
         rows, stations = _rows(model, legs, step, first is not None)
         failures += [] if failures else route.missed(rows[stations])
         notes = [SPENT] if failures and route.clock.late else [_SHORTER] if late else []
-        rests = np.isin(np.arange(len(rows)), stations)
+        rests = np.zeros(len(rows), dtype=np.bool_)
+        rests[stations] = True
         return PathRows(route, feasibility, path_limits, began).path(
             rows, stations, rests, failures=failures, notes=notes, chosen=taken
         )
@@ -151,6 +157,7 @@ def _legs(
     feasibility: PathFeasibility,
     straight: Sequence[int],
     measure: Measure,
+    step: float,
 ) -> tuple[list[Array], list[PathFailure], list[int]]:
     """The corners (k, nq) of the way to each stop, from the one before it, what cannot be gone, and the poses.
 
@@ -165,7 +172,9 @@ def _legs(
             taken = stopping.poses(numbers)
             met = route.only(np.array(taken))
             chosen = _together(met, chosen, first, feasibility)
-            bounds = [measure(leg) for leg in _straight(chosen, first)]
+            direct = _straight(chosen, first)
+            _refuse_long(route.model, direct, step)
+            bounds = [measure(leg) for leg in direct]
             if numbers in tried or sum(bounds) > _WORTH * least:
                 break
             tried.append(numbers)
@@ -214,6 +223,8 @@ def _chosen(
     found = stopping.found
     sets = found if first is None else [first[None], *found]
     m = max(map(len, sets))
+    if m == 1:
+        return np.concatenate(found), [0] * len(found)
     q, price = np.zeros((len(sets), m, route.model.nq)), np.full((len(sets), m), np.inf)
     shift = len(sets) - len(found)
     for k, some in enumerate(sets):
@@ -247,6 +258,20 @@ def _straight(q: Array, first: Array | None) -> list[Array]:
     """The two ends (2, nq) of each way, or the one configuration (1, nq) where there is no way."""
     ends = q if first is None else np.concatenate([first[None], q])
     return [ends[k : k + 2] for k in range(len(ends) - 1)] or [ends]
+
+
+def _refuse_long(model: Model, legs: list[Array], step: float) -> None:
+    """Raises ValueError where straight ways have more rows than can be kept."""
+    moves = model.difference(np.array([leg[0] for leg in legs]), np.array([leg[-1] for leg in legs]))
+    rows = float(np.abs(moves).max(axis=1, initial=0.0).sum()) / step
+    if rows > _MOST_ROWS:
+        v = int(np.abs(moves).max(axis=0).argmax())
+        raise InvalidValue(
+            "too-many",
+            f"the poses are {np.abs(moves[:, v]).max():.3g} rad or m apart in {velocity_names(model)[v]}, which makes "
+            f"{rows:,.0f} rows in steps of {step:g}, more than the {_MOST_ROWS:,} that are allowed: give poses nearer "
+            "to each other and to q0, or a longer step",
+        )
 
 
 def _unsearched(

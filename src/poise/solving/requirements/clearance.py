@@ -1,13 +1,16 @@
 """What a CollisionLimit says of a path: the least distance of all shapes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
+from poise.kernels.rows.rounding import ROUNDING
 from poise.model.model import Model
 from poise.model.proximity import ScenePools, nearest_in, nearest_of_many, slopes_of_many
 from poise.model.scene import Scene
@@ -61,17 +64,26 @@ class Clearance(OnTheWay):
         """(n,) how far shapes are from each other at q (n, nq) [m]."""
         return nearest_of_many(self.scene, np.ascontiguousarray(q)).distance
 
+    def later(self, q: Array) -> Callable[[], Array]:
+        """The same, of the shapes as they are in the scene, measured when it is called."""
+        model, limit, world = self._model, self._limit, copy(self._limit.world)
+        if world is not None and world.version != self.scene.version:
+            known = self.distances(q)
+            return lambda: known
+        return lambda: Clearance(model, replace(limit, world=world)).distances(np.array(q))
+
     def slopes(self, q: Array) -> Array:
         """(n, nv) how that changes with velocities [m per rad or m]."""
         return slopes_of_many(self.scene, np.ascontiguousarray(q))
 
     def __call__(self, q: Array) -> Array:
-        """(n,) by how much configurations q (n, nq) are farther away than asked [m]; negative where too near."""
-        return self.distances(q) - self.least
+        """(n,) by how much configurations q (n, nq) are farther away than asked [m]; negative where they are too near
+        by more than rounding."""
+        return self.distances(q) - self.least + ROUNDING
 
     def linearise(self, q: Array, velocities: npt.NDArray[np.intp]) -> list[Linearisation]:
         """See `PathConstraint`."""
-        slack = self(q)
+        slack = self.distances(q) - self.least
         near: npt.NDArray[np.intp] = np.flatnonzero(slack < _NEAR)
         rows = np.zeros((len(q), len(velocities)))
         if len(near):
