@@ -178,11 +178,16 @@ def nearest(model: "Model", q: ArrayLike, world: World | None, self_collision: b
 
 def nearest_in(scene: Scene, q: Array) -> Proximity:
     """The nearest two shapes of a scene at q (nq,), eased pairs by their eased distance; it tells the true one."""
-    scene.q[:] = q
-    distance, near = prepare("collision.queries.nearest_at")(*scene.addresses), scene.near.copy()
+    distance, near = least_in(scene, q), scene.near.copy()
     if scene.eases.any() and distance < math.inf:
         distance = near[DISTANCE] = distance - scene.eases[int(near[FIRST]), int(near[SECOND])]
     return Proximity(distance, near, scene.names)
+
+
+def least_in(scene: Scene, q: Array) -> float:
+    """The least distance of a scene at q (nq,), eased as the scene has it, infinite where nothing may meet."""
+    scene.q[:] = q
+    return float(prepare("collision.queries.nearest_at")(*scene.addresses))
 
 
 def nearest_of_many(scene: Scene, q: Array) -> Proximities:

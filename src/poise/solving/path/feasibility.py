@@ -9,7 +9,6 @@ import numpy as np
 
 from poise.common.array import Array
 from poise.kernels.machine.layout import WIDTH
-from poise.kernels.rows.rounding import ROUNDING
 from poise.model.model import Model
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.loops import Loops

@@ -64,7 +64,7 @@ class Rates(NamedTuple):
         """(n,) how much of what they may be velocities (n, nv) are, that which is nearest to it or most beyond; `q`
         as of `lengths`."""
         most = (np.abs(velocities) / self.velocity).max(axis=1, initial=0.0)
-        for length in self.lengths(model, velocities, q).T:
+        for length in self.lengths(model, velocities, q).T if self.twists or self.tools else ():
             most = np.maximum(most, length)
         return np.asarray(most, dtype=np.float64)
 
