@@ -1,5 +1,6 @@
 """One search for a path: strands, the best sequence through them, which is made shorter, and what of it fails."""
 
+from copy import copy
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final, final
@@ -37,6 +38,8 @@ _DISTINCT: Final = 0.5
 """Strands are tried that differ by more than this from those tried before [rad or m]."""
 _BETWEEN: Final = frozenset({Status.JUMP, Status.COLLISION, Status.LIMIT})
 """What can be wrong between two waypoints that are met, and is mended by a cut."""
+_BELOW: Final = 0.99
+"""Share of a jump that steps may come to which are kept from being one."""
 _NEAR: Final = 0.1
 """Where what gives way is met farther from a waypoint's configuration, it may take a jump to get there [rad or m]."""
 _SHARES: Final = (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5)
@@ -267,10 +270,28 @@ class PathSearch:
         for one in [*others, *self.freed, q]:
             if len(tried) < many and all(np.abs(one - other).max() > _DISTINCT for other in tried):
                 tried.append(one)
-        trials = [smoother.shorten(one, _TRIAL) for one in tried]
-        best = min(trials, key=lambda one: (self._jumps(one), smoother.cost(one) + self._start_cost(one)))
-        best = smoother.shorten(best, _ITERATIONS)
+        best = min([smoother.shorten(one, _TRIAL) for one in tried], key=self._cost)
+        shortest = [smoother.shorten(best, _ITERATIONS)]
+        if self._jumps(shortest[0]) and not self.route.even:
+            shortest += self._without_leaps(best, shortest[0], q)
+        best = min(shortest, key=self._cost)
         return best if self._jumps(best) <= self._jumps(q) else q
+
+    def _without_leaps(self, *starts: Array) -> list[Array]:
+        """What paths come to where joints may not leap that are cheap, and what one does that is short by no costs."""
+        even = copy(self)
+        even.route, even.candidates = self.route.evenly(), copy(self.candidates)
+        even.candidates.route, even.smoother = even.route, replace(self.smoother, route=even.route)
+        alike = even._shortest(starts[-1])
+        capped = replace(self.smoother, cap=np.minimum(self.cap, _BELOW * self.candidates.jump))
+        return [
+            self.smoother.shorten(alike, _ITERATIONS),
+            *(capped.shorten(one, _ITERATIONS) for one in (*starts, alike)),
+        ]
+
+    def _cost(self, q: Array) -> tuple[int, float]:
+        """By what paths are held against each other: jumps, then what the motion costs."""
+        return self._jumps(q), self.smoother.cost(q) + self._start_cost(q)
 
     def _start_cost(self, q: Array) -> float:
         return float(self.route.start_cost(q[:1], self.candidates.q0)[0])

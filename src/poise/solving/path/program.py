@@ -43,8 +43,10 @@ class Solved(NamedTuple):
     """(n, k)"""
     bound_forces: Array
     """(n, k) forces of the bounds, positive at an upper one; 0 where none is met."""
-    forces: list[Array]
-    """(n,) of each of the inequalities, and then of those `in_reach`; 0 where it is not met."""
+    pushes: Array
+    """(n, k) forces of all else that is met."""
+    forces: Array
+    """(n, sides) of each of the `sides`; 0 where it is not met."""
 
 
 @final
@@ -63,7 +65,7 @@ class Program:
     high: Array
     """(n, k)"""
     inequalities: Inequalities
-    in_reach: Inequalities
+    sides: Inequalities
     """More of them, each of which counts once a minimum without it is beyond it."""
     widest: tuple[Array, Array] | None
     """(n - 1, k) the least and the largest differences of neighbours; None where they are free."""
@@ -72,10 +74,10 @@ class Program:
     clock: Clock
     """Until when."""
     met: list[int] = field(init=False)
-    """Those in reach that count."""
+    """The sides that count."""
 
     def __post_init__(self) -> None:
-        self.met = [i for i, (_, least) in enumerate(self.in_reach) if least.max() > -_BEYOND]
+        self.met = [i for i, (_, least) in enumerate(self.sides) if least.max() > -_BEYOND]
 
     def solve(self, *, roughly: bool = False) -> Solved | None:
         """The minimum; None if A is not definite, or the time is spent."""
@@ -83,7 +85,7 @@ class Program:
             found = self._minimum(roughly=roughly)
             if found is None:
                 return None
-            excess = [float(_excess(*one, found.changes).min()) for one in self.in_reach]
+            excess = [float(_excess(*one, found.changes).min()) for one in self.sides]
             crossed = [i for i, least in enumerate(excess) if least < -_BEYOND and i not in self.met]
             if not crossed:
                 return found
@@ -91,7 +93,7 @@ class Program:
 
     @property
     def _counting(self) -> Inequalities:
-        return [*self.inequalities, *(self.in_reach[i] for i in self.met)]
+        return [*self.inequalities, *(self.sides[i] for i in self.met)]
 
     def _minimum(self, *, roughly: bool) -> Solved | None:
         """That within what counts."""
@@ -133,10 +135,11 @@ class Program:
             forces = [z + way * x for z, x in zip(forces, dz, strict=True)]
             residuals = [residual(d) for residual in self._residuals()]
         met = [np.where(z > s, z, 0.0) for z, s in zip(forces, slacks, strict=True)]
-        first, found = 2 + len(self.inequalities), [np.zeros(len(d)) for _ in self.in_reach]
-        for i, force in zip(self.met, met[first:], strict=False):
-            found[i] = force
-        return Solved(np.clip(d, self.low, self.high), met[1] - met[0], [*met[2:first], *found])
+        pushes, found = np.zeros_like(d), np.zeros((len(d), len(self.sides)))
+        self._push(pushes, met)
+        for i, force in zip(self.met, met[2 + len(self.inequalities) :], strict=False):
+            found[:, i] = force
+        return Solved(np.clip(d, self.low, self.high), met[1] - met[0], pushes, found)
 
     def _ahead(
         self,
@@ -191,14 +194,18 @@ class Program:
         force[:-1] -= self.ties * d[1:]
         force[1:] -= self.ties * d[:-1]
         force += wanted[0] - wanted[1]
-        for (gradients, _), push in zip(self._counting, wanted[2:], strict=False):
-            force += push[:, None] * gradients
+        self._push(force, wanted)
+        return force
+
+    def _push(self, out: Array, forces: list[Array]) -> None:
+        """Add to `out` (n, k) the forces of all constraints but bounds."""
+        for (gradients, _), push in zip(self._counting, forces[2:], strict=False):
+            out += push[:, None] * gradients
         first = 2 + len(self._counting)
         if self.widest is not None:
-            push = wanted[first] - wanted[first + 1]
-            force[1:] += push
-            force[:-1] -= push
-        return force
+            push = forces[first] - forces[first + 1]
+            out[1:] += push
+            out[:-1] -= push
 
 
 def _excess(gradients: Array, least: Array, d: Array) -> Array:

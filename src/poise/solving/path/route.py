@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
-from itertools import chain
 from threading import Event
 from typing import Any, Final, final
 
@@ -26,10 +25,10 @@ from poise.solving.path.clock import Clock
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import PathLimits
 from poise.solving.path.path import PathFailure
-from poise.solving.path.residual_rows import Sides, rows_of
+from poise.solving.path.residual_rows import prepared_sides, rows_of
 from poise.solving.path.soft_objectives import SoftObjectives, is_soft, on_line
 from poise.solving.requirements.loops import loop_tasks
-from poise.solving.requirements.ranges import Ranges, is_range
+from poise.solving.requirements.ranges import Ranges
 from poise.solving.search.lanes import solve_many
 from poise.solving.search.prepared import prepared_search
 from poise.solving.solvers.branch_solver import prepared_branching
@@ -101,12 +100,7 @@ class Route:
         self.problem = self.search.problem
         self.active = np.array(self.problem.velocities, dtype=np.intp)
         """What changes along the path."""
-        self._range_indices = [k for k, task in enumerate(self.required_tasks) if is_range(task)]
-        found = [self.required_tasks[k] for k in self._range_indices]
-        self._sides = Sides(model, found, self.active) if found else None
-        each = ([not is_range(task)] * 3 * len(task.blocks) for task in self._hard_tasks)
-        self.equations = np.array(list(chain.from_iterable(each)), dtype=np.bool_)
-        """(m,) which residual rows are to vanish; the others are ranges, which ask for nothing inside."""
+        self.sides = prepared_sides(model, self._hard_tasks, self.active)
         self.all_costs = model._costs / model._costs[self.active].max(initial=1.0)
         """(nv,) what each velocity costs beside the dearest of these, so that all other prices stay dear to it."""
         self.costs = self.all_costs[self.active]
@@ -141,6 +135,17 @@ class Route:
         settings = {"seed": self.seed, "threads": self.threads}
         made = Route(self.model, self.required_tasks, own, limits=self._limits, seconds=None, **settings)
         made.clock = self.clock
+        return made
+
+    @property
+    def even(self) -> bool:
+        """Whether all that moves costs the same."""
+        return bool((self.costs == 1.0).all())
+
+    def evenly(self) -> "Route":
+        """It with all joints costing the same."""
+        made = copy(self)
+        made.costs, made.all_costs = np.ones_like(self.costs), np.ones_like(self.all_costs)
         return made
 
     def with_soft_weight(self, share: float) -> "Route":
@@ -402,14 +407,6 @@ class Route:
         with self.search.bound.scratch(self.model) as scratch:
             return rows_of(self.problem, scratch, self.goals, q)
 
-    def sides(self, q: Array) -> tuple[Array, Array]:
-        """(n, sides) how far q (n, nq) are beyond each side of the ranges [m or rad], less than 0 inside, and (n,
-        sides, active velocities) how that changes."""
-        if self._sides is None:
-            return np.zeros((len(q), 0)), np.zeros((len(q), 0, len(self.active)))
-        goals = self.goals.reshape(len(self), -1, GOAL_NUMBERS)[:, self._range_indices]
-        return self._sides(goals.reshape(len(self), -1), q)
-
     def errors(self, e: Array, q: Array) -> dict[str, Array]:
         """What residual rows e (n, m) leave of positions [m] and rotations [rad]: by unit, (n, tasks), NaN where a task
         has none; and of the tasks that give way, what is left of them at q (n, nq)."""
@@ -432,7 +429,7 @@ class Route:
     def ranges(self) -> list[Ranges]:
         """Of required ranges with an inside that are the same at all waypoints, what keeps them between these."""
         goals = self.goals.reshape(len(self), -1, 7)
-        some = [k for k in self._range_indices if not np.ptp(goals[:, k], axis=0).any()]
+        some = [k for k in self.sides.number if not np.ptp(goals[:, k], axis=0).any()]
         return [Ranges(self.model, [self.required_tasks[k] for k in some], list(goals[0, some]))] if some else []
 
     def meets(self, q: Array) -> tuple[bool, str]:

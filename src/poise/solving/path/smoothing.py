@@ -139,8 +139,8 @@ class Smoother:
             e, jacobians = self._lacking(moved, held_sides)
             if not np.abs(e).max(initial=0.0) > _EXACT:
                 break
-            across = jacobians * ~held[:, None]
-            full[:, route.active] = (_forces(across, e)[:, None] @ across)[:, 0]
+            across = jacobians * ~held[:, None] / route.costs
+            full[:, route.active] = (_forces(across, e)[:, None] @ across)[:, 0] / route.costs
             if not np.abs(full).max(initial=0.0) < _LONGEST:
                 break
             moved = route.clip(route.model.integrate(moved, full))
@@ -159,7 +159,9 @@ class Smoother:
         """(n, m) what tasks lack at q (n, nq), and (n, m, active velocities) how that changes; 0 of ranges, which are
         inequalities."""
         e, jacobians, _ = self.route.rows(q)
-        return e * self.route.equations, jacobians * self.route.equations[:, None]
+        if not self.route.sides.number:
+            return e, jacobians
+        return e * self.route.sides.equations, jacobians * self.route.sides.equations[:, None]
 
     def _lacking(self, q: Array, held_sides: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
         """`_equations`, with sums of joints that are beyond their limits, and sides that are crossed or held."""
@@ -167,7 +169,9 @@ class Smoother:
         if self.feasibility.sums is not None:
             beyond, rows = self.feasibility.sums.back(q, self.route.active)
             e, jacobians = np.concatenate([e, beyond], axis=1), np.concatenate([jacobians, rows], axis=1)
-        beyond, slopes = self.route.sides(q)
+        if not self.route.sides.number:
+            return e, jacobians
+        beyond, slopes = self.route.sides(self.route.goals, q)
         back = held_sides | (beyond > -INSIDE)
         some = back.any(axis=0)
         if some.any():
@@ -188,7 +192,7 @@ class Smoother:
         pull[1:] -= squares * steps
         every = np.arange(size)
         blocks = _STIFF * (jacobians.swapaxes(1, 2) @ jacobians)
-        blocks[:, every, every] += 2.0 * squares + damping
+        blocks[:, every, every] += 2.0 * squares + damping * squares
         blocks[[0, -1], every[:, None], every[:, None]] -= squares[:, None]
         low, high = self._step_bounds(q)
         right = pull + _STIFF * (e[:, None] @ jacobians)[:, 0]
@@ -206,11 +210,11 @@ class Smoother:
             blocks += out[:, None, None] * gradients[:, :, None] * gradients[:, None, :]
             right += (out * (margin - slack))[:, None] * gradients
             inequalities.append((gradients, np.where(slack < 0.0, -_WIDE, np.minimum(margin - slack, 0.0))))
-        beyond, slopes = self.route.sides(q)
+        beyond, slopes = self.route.sides(self.route.goals, q)
         program = Program(
             blocks=blocks, ties=np.tile(-squares, (len(steps), 1)), right=right,
             low=np.maximum(low, -longest) - _LEEWAY, high=np.minimum(high, longest) + _LEEWAY,
-            inequalities=inequalities, in_reach=self._sides(beyond, slopes), widest=self._widest(steps),
+            inequalities=inequalities, sides=self._sides(beyond, slopes), widest=self._widest(steps),
             closed=self.closed, clock=self.route.clock,
         )  # fmt: skip
         if self.fixed:
@@ -221,19 +225,16 @@ class Smoother:
         if found is None:
             return None
         held = (found.bound_forces != 0.0) & ((np.abs(low) < longest) | (np.abs(high) < longest))
-        for (gradients, _), force in zip([*inequalities, *program.in_reach], found.forces, strict=True):
-            pull += force[:, None] * gradients
-        forces = np.reshape(found.forces[len(inequalities) :], (-1, n)).T
-        blocks += self._curvature(q, jacobians, np.where(held, 0.0, pull), ~held, slopes, forces)
+        pull = np.where(held, 0.0, pull + found.pushes)
+        blocks += self._curvature(q, jacobians, pull, ~held, slopes, found.forces)
         found = program.solve()
         if found is None:
             return None
         held = (found.bound_forces != 0.0) & ((np.abs(low) < longest) | (np.abs(high) < longest))
-        forces = np.reshape(found.forces[len(inequalities) :], (-1, n)).T
-        return np.clip(found.changes, low, high), held, forces != 0.0
+        return np.clip(found.changes, low, high), held, found.forces != 0.0
 
     def _sides(self, beyond: Array, slopes: Array) -> Inequalities:
-        """That no change crosses a side, and that what is a little outside comes back; see `Route.sides`."""
+        """That no change crosses a side, and that what is a little outside comes back; see `Sides`."""
         least = np.where((beyond <= _OUTSIDE) & slopes.any(axis=2), np.maximum(beyond + INSIDE, -_WIDE), -_WIDE)
         least[: int(self.fixed)] = -_WIDE
         return list(zip(-slopes.swapaxes(0, 1), least.T, strict=True))
@@ -251,8 +252,8 @@ class Smoother:
     ) -> Array:
         """(n, active velocities squared) how the forces of the tasks' rows that withstand a pull change with q, and
         those of sides (n, sides), which have these `slopes` at q."""
-        across = jacobians * free[:, None]
-        forces = _forces(across, (across @ pull[..., None])[..., 0])
+        across = jacobians * free[:, None] / self.route.costs
+        forces = _forces(across, (across @ (pull / self.route.costs)[..., None])[..., 0])
         size = len(self.route.active)
         out, move = np.empty((len(q), size, size)), np.zeros(self.route.model.nv)
         for j, v in enumerate(self.route.active):
@@ -260,7 +261,9 @@ class Smoother:
             there = self.route.model.integrate(q, move)
             out[:, j] = (forces[:, None] @ (self._equations(there)[1] - jacobians))[:, 0] / _NUDGE
             if side_forces.any():
-                out[:, j] += (side_forces[:, None] @ (self.route.sides(there)[1] - slopes))[:, 0] / _NUDGE
+                out[:, j] += (side_forces[:, None] @ (self.route.sides(self.route.goals, there)[1] - slopes))[
+                    :, 0
+                ] / _NUDGE
             move[v] = 0.0
         return 0.5 * (out + out.swapaxes(1, 2))
 
