@@ -217,11 +217,12 @@ class ConfigurationSpace:
 
     def sound(self, q: Array) -> npt.NDArray[np.bool_]:
         """(...) whether `q` (..., nq) are configurations: all numbers finite and not too large, no quaternion zero."""
+        near: npt.NDArray[np.bool_] = np.all(np.abs(q) <= self.farthest, axis=-1)
+        if not self._quaternions:
+            return near
         turns = (np.clip(q[..., at : at + 4], -1.0, 1.0) for at in self._quaternions)
         lengths = (np.linalg.norm(turn, axis=-1) for turn in turns)
-        found: npt.NDArray[np.bool_] = np.all(
-            [(np.abs(q) <= self.farthest).all(axis=-1), *(length >= SHORTEST for length in lengths)], axis=0
-        )
+        found: npt.NDArray[np.bool_] = np.all([near, *(length >= SHORTEST for length in lengths)], axis=0)
         return found
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> Array:

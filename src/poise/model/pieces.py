@@ -87,7 +87,8 @@ def exclusions(
     out = np.asarray(units[:, None] == units, dtype=np.int64)  # one body, or both stand still
     place = {group: i for i, group in enumerate(groups)}
     links = {name: i for (kind, name), i in place.items() if kind == "link"}
-    out[np.ix_([*links.values()], [*links.values()])] |= _among_links(tuple(links), excluded)
+    at = np.array([*links.values()], dtype=np.intp)
+    out[at[:, None], at] |= _among_links(tuple(links), excluded)
     pairs = [
         (one, other)
         for pair in allowed

@@ -58,7 +58,7 @@ def ask_for_degrees_in(model: "ConfigurationSpace", q: Array, name: str) -> None
         rows = q.reshape(-1, q.shape[-1])
         if not rows.size:
             return
-        q = rows[np.fmax.reduce(np.abs(rows), axis=1).argmax()]
+        q = rows[np.fmax.reduce(np.abs(rows), axis=1).argmax() if len(rows) > 1 else 0]
     if in_degrees(model, q):
         warnings.warn(
             f"{name} is far beyond the limits of {model.name} in radians: degrees? numpy.radians makes them radians",

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from copy import copy
 from dataclasses import replace
 from threading import Event
 from typing import Any, Final, final
@@ -150,8 +149,12 @@ class Route:
 
     def with_soft_weight(self, share: float) -> "Route":
         """It with what gives way counting by a share, 1 at most; by 0 not at all."""
-        made = copy(self)
-        made.projection = None if self.projection is None else self.projection.scaled(share)
+        return self._with(projection=None if self.projection is None else self.projection.scaled(share))
+
+    def _with(self, **changed: Any) -> "Route":
+        """It with other attributes: a copy, in a fifth of the time."""
+        made = object.__new__(Route)
+        vars(made).update(vars(self), **changed)
         return made
 
     @property
@@ -197,12 +200,9 @@ class Route:
 
     def beginning_at(self, q: Array) -> "Route":
         """It with one waypoint more at its beginning, that which q (nq,) meets."""
-        made = copy(self)
         own = joined(self._hard_tasks, [task.at(self.model, q) for task in self._hard_tasks])
-        made.goals = np.concatenate([own[None], self.goals])
-        if self.projection is not None:
-            made.projection = self.projection.at(np.append(0, np.arange(len(self))))
-        return made
+        soft = None if self.projection is None else self.projection.at(np.append(0, np.arange(len(self))))
+        return self._with(goals=np.concatenate([own[None], self.goals]), projection=soft)
 
     def changing(self) -> npt.NDArray[np.bool_]:
         """(n,) which waypoints differ from the one before."""
@@ -211,10 +211,8 @@ class Route:
 
     def only(self, some: npt.NDArray[Any]) -> "Route":
         """It with some of its waypoints alone, as an index of theirs says."""
-        made = copy(self)
-        made.goals = self.goals[some]
-        made.projection = None if self.projection is None else self.projection.at(some)
-        return made
+        soft = None if self.projection is None else self.projection.at(some)
+        return self._with(goals=self.goals[some], projection=soft)
 
     def __len__(self) -> int:
         return len(self.goals)

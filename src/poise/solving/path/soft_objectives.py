@@ -6,7 +6,6 @@ the steps of a method that keeps all that must hold.
 """
 
 from collections.abc import Sequence
-from copy import copy
 from typing import Any, Final, final
 
 import numpy as np
@@ -66,15 +65,17 @@ class SoftObjectives:
 
     def scaled(self, share: float) -> "SoftObjectives":
         """They with a share of their weights."""
-        made = copy(self)
-        made._counted = self._counted * np.sqrt(share)
+        return self._with(_counted=self._counted * np.sqrt(share))
+
+    def _with(self, **changed: Any) -> "SoftObjectives":
+        """They with other attributes."""
+        made = object.__new__(SoftObjectives)
+        vars(made).update(vars(self), **changed)
         return made
 
     def at(self, some: npt.NDArray[Any] | list[int]) -> "SoftObjectives":
         """They at some of the waypoints."""
-        made = copy(self)
-        made._all_goals = self._all_goals[some]
-        return made
+        return self._with(_all_goals=self._all_goals[some])
 
     def with_postures(self, postures: Array) -> "SoftObjectives":
         """They with these postures (n, nq) in place of theirs."""
@@ -151,8 +152,8 @@ class SoftObjectives:
 
     def line(self, waypoint: int, parts: int) -> "SoftObjectives":
         """They at so many waypoints on the straight line from one to the next."""
-        made, ends = copy(self), slice(waypoint, waypoint + 2)
-        made._all_goals = on_line(self._all_tasks, self._all_goals[ends], parts)
+        ends = slice(waypoint, waypoint + 2)
+        made = self._with(_all_goals=on_line(self._all_tasks, self._all_goals[ends], parts))
         if self.postures.size:
             first, last = self.postures[ends]
             made.postures[:] = self._model.interpolate(first, last, np.arange(1, parts + 1) / parts)

@@ -117,7 +117,8 @@ def even(model: Model, q: Array, times: Array) -> Trajectory:
     if len(q) < 2:
         alone = Curve.straight(model, np.arange(2.0), np.concatenate([q, q]))
         return Trajectory(alone, np.zeros(2), np.zeros((1, 4)))
-    s = np.stack([times[:-1], *(np.full(len(times) - 1, x) for x in (1.0, 0.0, 0.0))], axis=1)
+    s = np.zeros((len(times) - 1, 4))
+    s[:, 0], s[:, 1] = times[:-1], 1.0
     return Trajectory(Curve.straight(model, times, q), times, s)
 
 

@@ -82,6 +82,8 @@ class Limits(NamedTuple):
 
     def tied(self, model: Model) -> list[int]:
         """The velocities that sums of joints are of: they move for them, even where they move no task."""
+        if not self.others:
+            return []
         return [int(v) for v in np.flatnonzero(self._summed(model) & model._free)]
 
     def ties_still(self, model: Model) -> bool:
