@@ -143,9 +143,7 @@ class Route:
 
     def evenly(self) -> "Route":
         """It with all joints costing the same."""
-        made = copy(self)
-        made.costs, made.all_costs = np.ones_like(self.costs), np.ones_like(self.all_costs)
-        return made
+        return self._with(costs=np.ones_like(self.costs), all_costs=np.ones_like(self.all_costs))
 
     def with_soft_weight(self, share: float) -> "Route":
         """It with what gives way counting by a share, 1 at most; by 0 not at all."""
@@ -176,9 +174,7 @@ class Route:
 
     def with_postures(self, postures: Array) -> "Route":
         """It with these postures (n, nq) in place of its own."""
-        made = copy(self)
-        made.projection = None if self.projection is None else self.projection.with_postures(postures)
-        return made
+        return self._with(projection=None if self.projection is None else self.projection.with_postures(postures))
 
     def missed(self, q: Array) -> list[PathFailure]:
         """The waypoints at which q (n, nq), all of it reached else, is too far from a posture that is required."""

@@ -79,8 +79,7 @@ class SoftObjectives:
 
     def with_postures(self, postures: Array) -> "SoftObjectives":
         """They with these postures (n, nq) in place of theirs."""
-        made = copy(self)
-        made._all_goals = self._all_goals.copy()
+        made = self._with(_all_goals=self._all_goals.copy())
         made.postures[:] = postures
         return made
 
