@@ -17,7 +17,7 @@ from poise.kernels.path.sequence import best_sequence
 from poise.solving.path.clock import Clock
 from poise.solving.path.feasibility import PathFeasibility
 from poise.solving.path.limits import Rates
-from poise.solving.path.program import Program, System
+from poise.solving.path.program import Inequalities, Program, System
 from poise.solving.path.timing import timed
 from poise.solving.problem.problem import pack
 
@@ -80,11 +80,11 @@ def test_a_program_meets_its_optimality_conditions(seed: int) -> None:
     blocks, ties, right = system(n, size, seed)
     low, high = np.full((n, size), -0.05), np.full((n, size), 0.08)
     found = Program(
-        blocks=blocks, ties=ties, right=right, low=low, high=high, inequalities=(), widest=None, closed=False,
-        clock=Clock(None),
+        blocks=blocks, ties=ties, right=right, low=low, high=high, inequalities=[], sides=[], widest=None,
+        closed=False, clock=Clock(None),
     ).solve()  # fmt: skip
     assert found is not None
-    changes, forces = found
+    changes, forces = found.changes, found.bound_forces
     assert (changes >= low).all()
     assert (changes <= high).all()
     pull = (right.ravel() - dense(blocks, ties) @ changes.ravel()).reshape(n, size)
@@ -93,6 +93,39 @@ def test_a_program_meets_its_optimality_conditions(seed: int) -> None:
     assert (pull[changes > high - 1e-6] > -1e-3).all()
     assert (pull[changes < low + 1e-6] < 1e-3).all()
     assert (np.sign(forces[np.abs(forces) > 1e-2]) == np.sign(pull[np.abs(forces) > 1e-2])).all()
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10**6))
+def test_sides_are_inequalities_that_count_once_they_are_crossed(seed: int) -> None:
+    n, size, rng = 6, 3, np.random.default_rng(seed)
+    blocks, ties, right = system(n, size, seed)
+    rows = [(rng.normal(size=(n, size)), np.full(n, -least)) for least in (0.01, 0.03, 10.0)]
+
+    def program(inequalities: Inequalities, sides: Inequalities) -> Program:
+        return Program(
+            blocks=blocks, ties=ties, right=right, low=np.full((n, size), -0.5), high=np.full((n, size), 0.5),
+            inequalities=inequalities, sides=sides, widest=None, closed=False, clock=Clock(None),
+        )  # fmt: skip
+
+    made, free = program([], rows), program([], [])
+    found, known, plain = made.solve(), program(rows, []).solve(), free.solve()
+    assert found is not None
+    assert known is not None
+    assert plain is not None
+    assert np.allclose(found.changes, known.changes, atol=1e-3)
+    for side, force in zip(rows, found.forces.T, strict=True):
+        excess = (side[0] * found.changes).sum(axis=1) - side[1]
+        assert excess.min() > -2e-6
+        assert (np.abs(force * excess) < 1e-5).all()
+    assert 2 not in made.met
+    if not made.met:
+        assert np.array_equal(found.changes, plain.changes)
+    # What is met pushes, and that is all that holds a program off its free minimum.
+    left = (
+        right.ravel() - dense(blocks, ties) @ found.changes.ravel() + found.pushes.ravel() - found.bound_forces.ravel()
+    )
+    assert np.abs(left).max() < 1e-2
 
 
 def brute(q: np.ndarray, price: np.ndarray, costs: np.ndarray, jump: float, fine: float) -> float:
