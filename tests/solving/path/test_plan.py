@@ -14,6 +14,7 @@ from poise.common.array import Array
 from poise.solving.path import via_points
 from poise.solving.path.clock import Clock
 from poise.solving.path.feasibility import PathFeasibility
+from poise.solving.path.residual_rows import Rows
 from poise.solving.path.soft_objectives import SoftObjectives
 
 PICK = [[0.4, 0.3, 0.5], [0.4, 0.3, 0.3], [0.4, 0.3, 0.5], [0.4, -0.3, 0.5], [0.4, -0.3, 0.3]]
@@ -586,6 +587,24 @@ class TestAlternatives:
                 self.plan(self.GRASPS.array, stops)
         with refused("not-a-sequence", "alternatives is 3"):
             self.plan(self.GRASPS.array, 3)  # type: ignore[arg-type]
+
+
+def test_wishes_of_one_structure_are_prepared_once_and_keep_their_own_goals(monkeypatch: pytest.MonkeyPatch) -> None:
+    arm, made, prepared = pz.load("panda"), list[object](), Rows.__init__
+
+    def counted(rows: Rows, *given: Any) -> None:
+        made.append(rows)
+        prepared(rows, *given)
+
+    monkeypatch.setattr(Rows, "__init__", counted)
+    for one in (poses()[:1], poses()[3:4]):
+        wished = pz.PositionTask("panda_link4", arm.pose("panda_link4", arm.home).xyz + one.xyz[0], required=False)
+        tasks = [pz.PoseTask("panda_hand"), wished]
+        path = pz.plan(arm, tasks, [one, np.asarray(wished.target)[None]], q0=arm.home)
+        assert path.reached.all()
+        far = np.linalg.norm(arm.pose("panda_link4", path.q[-1]).xyz - np.asarray(wished.target))
+        assert path.position_errors[-1, 1] == pytest.approx(far, abs=1e-9)
+    assert len(made) == 1
 
 
 def test_a_posture_outside_the_limits_is_said_to_be() -> None:

@@ -86,7 +86,7 @@ class Route:
         self.projection: SoftObjectives | None = None
         """What leads to where all holds that must, and then what gives way; None where there is neither."""
         if len(self.required_tasks) < len(given) or len(limits.rows):
-            self.projection = SoftObjectives(model, given, loops, all_goals, limits.given.as_given)
+            self.projection = SoftObjectives.of(model, given, loops, all_goals, limits.given.as_given)
         self.model, self.seed, self.threads = model, seed, threads
         first = [replace(task, priority=0) for task in self.required_tasks]  # as the loops are
         self.search, self.near = (

@@ -6,6 +6,7 @@ the steps of a method that keeps all that must hold.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final, final
 
 import numpy as np
@@ -15,13 +16,14 @@ from poise.common.array import Array
 from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, TURN
 from poise.model.model import Model
 from poise.solving.arguments.arguments import each_goal
+from poise.solving.arguments.lru_cache import cached
 from poise.solving.methods.posture import one_posture, pulled
 from poise.solving.path.clock import Clock
 from poise.solving.path.residual_rows import Rows
 from poise.solving.problem.problem import velocity_names
 from poise.solving.requirements.limits import LimitsLike
 from poise.solving.requirements.status import Status
-from poise.solving.search.prepared import prepared_search
+from poise.solving.search.prepared import STRUCTURE, prepared_search
 from poise.solving.search.settings import BY_STEPS
 from poise.tasks.base import Task
 
@@ -35,11 +37,21 @@ _MISSED: Final = 10.0
 class SoftObjectives:
     """Tasks that give way, with their goals at n waypoints."""
 
-    def __init__(
-        self, model: Model, given: Sequence[Task], loops: Sequence[Task], goals: Array, limits: LimitsLike
-    ) -> None:
-        """Of all that was `given`, with `goals` (n, .), those of loops behind it too, and `limits` that hold."""
-        self._model, self._given, self._all_goals, self._limits = model, tuple(given), goals, limits
+    _all_goals: Array
+    _limits: LimitsLike
+
+    @classmethod
+    def of(
+        cls, model: Model, given: Sequence[Task], loops: Sequence[Task], goals: Array, limits: LimitsLike
+    ) -> "SoftObjectives":
+        """Of all that was `given`, with `goals` (n, .), those of loops behind it too, and `limits` that hold; the model
+        keeps what was prepared for tasks of this structure."""
+        key = cls, len(given), *map(STRUCTURE, (*given, *loops))
+        return cached(model, key, partial(cls, model, given, loops))._with(_all_goals=goals, _limits=limits)
+
+    def __init__(self, model: Model, given: Sequence[Task], loops: Sequence[Task]) -> None:
+        """They without goals, and whatever the limits."""
+        self._model, self._given = model, tuple(given)
         self._all_tasks = sorted((*given, *loops), key=lambda task: not task.blocks)
         tasks = [task for task in given if task.blocks]
         self.number = [k for k, task in enumerate(tasks) if is_soft(task, tasks)]

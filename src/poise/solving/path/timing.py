@@ -71,8 +71,8 @@ def timed(
     np.logical_or.at(still, place, rests)
     steps = model.difference(distinct[:-1], distinct[1:])
     ways = np.abs(steps).sum(axis=0)
-    rates = most
-    if most.smooth:  # from rest to rest a joint gets no faster, and no harder, than its way and its limits allow
+    rates, smooth = most, most.smooth
+    if smooth:  # from rest to rest a joint gets no faster, and no harder, than its way and its limits allow
         with np.errstate(invalid="ignore"):
             hardest = np.fmin(most.acceleration, np.where(ways > 0.0, np.cbrt(0.5 * ways * most.jerk**2), np.inf))
             fastest = np.fmin(most.velocity, np.where(ways > 0.0, np.sqrt(2.0 * hardest * ways), np.inf))
@@ -82,7 +82,7 @@ def timed(
     if not len(moving):
         return np.zeros(len(q)), even(model, q[-1:], np.zeros(1))
     knots, through = np.append(0.0, np.cumsum(durations[moving])), np.append(moving, len(distinct) - 1)
-    if not rates.smooth:
+    if not smooth:
         q, at = distinct[through], knots
         if feasibility.loops is not None:
             s, q = feasibility.loops.refined(Curve.straight(model, knots, q))

@@ -201,11 +201,12 @@ def _legs(
 def _measure(model: Model, path_limits: PathLimits) -> Measure:
     """What a way is measured by: jerks and torques, which take long to keep, have no say."""
     rates = path_limits.rates._replace(jerk=np.full(model.nv, np.inf), torques=())
+    bends = rates.smooth or bool(rates.tools)
 
     def duration(way: Array) -> float:
         if len(way) < 2:
             return 0.0
-        if not (rates.smooth or rates.tools):
+        if not bends:
             return float(rates.on_steps(model, way).sum())
         rows = np.concatenate([way[:1], in_steps(model, way, _MEASURED)])
         rests = np.isin(np.arange(len(rows)), (0, len(rows) - 1))
