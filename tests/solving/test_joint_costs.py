@@ -215,3 +215,85 @@ def test_two_that_say_what_motion_costs_are_refused() -> None:
             call(CELL, [SPOT, pz.PostureTask(START)], joint_costs=COSTS)
     with pytest.raises(pz.InvalidValue, match="'jt' knows no joint_costs"):
         pz.Tracker(CELL, SPOT, "jt", joint_costs=COSTS)
+
+
+# What the price means -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_answer_costs_least_at_the_limits_of_joints_too(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    costs = dict(zip(CELL.joint_names, np.exp(rng.uniform(0.0, np.log(100.0), CELL.nv)).tolist(), strict=True))
+    free = pz.solve(CELL, SPOT, q0=START, joint_costs=costs)
+    far = int(np.argmax(np.abs(free.q - START)))
+    name, end = CELL.joint_names[far], float(START[far] + 0.5 * (free.q - START)[far])
+    limits = (end, float(CELL.upper[far])) if end < START[far] else (float(CELL.lower[far]), end)
+    model, weights = CELL.with_limits({name: limits}), np.array(list(costs.values()))
+    found = pz.solve(model, SPOT, q0=START, joint_costs=costs)
+    assert found.success
+    assert found.q[far] == pytest.approx(end, abs=1e-6)
+
+    def missed(q: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return (model.pose("part", q).inverse() @ model.pose("tool", q)).xyz - POINT
+
+    others = [
+        minimize(
+            lambda q: ((weights * (q - START)) ** 2).sum() / weights.max(), begin, method="SLSQP",
+            constraints={"type": "eq", "fun": missed}, bounds=list(zip(model.lower, model.upper, strict=True)),
+            options={"maxiter": 300, "ftol": 1e-10},
+        )
+        for begin in (found.q, *(model.sample(seed=seed) for seed in range(4)))
+    ]  # fmt: skip
+    least = min(((weights * (x.x - START)) ** 2).sum() for x in others if np.abs(missed(x.x)).max() < 1e-6)
+    assert ((weights * (found.q - START)) ** 2).sum() <= 1.01 * least
+
+
+@pytest.mark.parametrize("method", ["dls", "qp", "priority"])
+def test_a_step_costs_least_at_the_limit_of_a_joint_too(method: str) -> None:
+    model = CELL.with_limits({"arm_2": (-2.8, 0.7)})
+    q = np.where(np.arange(CELL.nv) == 3, 0.7, START)
+    spot = (model.pose("part", q).inverse() @ model.pose("tool", q)).xyz
+    weights = np.array([10.0, 1.0, 2.0, 1.0, 3.0, 5.0, 5.0])
+    costs = dict(zip(CELL.joint_names, weights.tolist(), strict=True))
+    shares = []
+    for target in spot + 0.004 * np.random.default_rng(0).normal(size=(12, 3)):
+        step = pz.Tracker(model, SPOT, method, dt=0.02, joint_costs=costs).step(q, target) - q
+        rows, square = jacobian(q), float(((weights * step) ** 2).sum())
+        bounds = [(low, high) for low, high in zip(model.lower - q, model.upper - q, strict=True)]
+        least = minimize(
+            lambda x, square=square: ((weights * x) ** 2).sum() / square, 0.0 * q, method="SLSQP", bounds=bounds,
+            constraints={"type": "eq", "fun": lambda x, rows=rows, step=step: 1e2 * rows @ (x - step)},
+            options={"ftol": 1e-12},
+        )  # fmt: skip
+        assert least.success
+        shares.append(least.fun if abs(step[3]) < 1e-12 else 1.0)
+    assert len(shares) > shares.count(1.0)
+    assert (min(shares) < 0.99) == (method == "dls")  # which cuts steps short
+
+
+def test_a_step_in_which_a_joint_is_too_dear_may_cost_more() -> None:
+    # Ten times the cheapest is the most that counts by price alone: beyond, what others cannot do comes without delay.
+    q = pz.solve(CELL, SPOT, q0=START).q
+    shares = []
+    for dear in (10.0, 100.0):
+        weights = np.where(np.arange(CELL.nv) == 0, dear, 1.0)
+        tracker = pz.Tracker(CELL, SPOT, dt=0.02, limits=False, joint_costs={"track": dear})
+        step = tracker.step(q, POINT + np.array([0.004, -0.003, 0.002])) - q
+        shares.append(across(jacobian(q) / weights, weights * step))
+    assert shares[0] < 1e-6 < shares[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_plan_goes_the_way_that_is_shortest_by_price(seed: int) -> None:
+    arm, rng = pz.load("ur5e"), np.random.default_rng(seed)
+    q0, goal = arm.sample(seed=seed) * 0.4, arm.sample(seed=seed + 50) * 0.4
+    weights = np.exp(rng.uniform(0.0, np.log(30.0), 6))
+    costs = dict(zip(arm.joint_names, weights.tolist(), strict=True))
+    path = pz.plan(arm, pz.PoseTask(arm.tip), arm.poses(goal, [arm.tip]), q0=q0, joint_costs=costs)
+    assert path.success
+    price = sum(np.sqrt(((weights * step) ** 2).sum()) for step in np.diff(path.q, axis=0))
+    branches = pz.solve_all(arm, pz.PoseTask(arm.tip, arm.pose(arm.tip, goal)), q0=q0, turns=True)
+    ratio = weights.min()
+    assert price / ratio == pytest.approx(
+        min(np.sqrt(((weights * (q - q0)) ** 2).sum()) for q in branches.q) / ratio, rel=1e-4
+    )

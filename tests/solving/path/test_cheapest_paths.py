@@ -10,6 +10,7 @@ from scipy.optimize import minimize, nnls
 
 import poise as pz
 from poise.common.array import Array
+from poise.solving.path.residual_rows import Sides
 
 ARM, TIP, ELBOW, ROWS = pz.load("panda"), "panda_hand", "panda_link5", 10
 REACH, SUM = pz.PositionTask(TIP), np.array([1.0, 0.5, -0.5, 1.0, 1.0, -1.0, 0.5])
@@ -158,3 +159,40 @@ def test_forces_of_tasks_and_borders_withstand_all_of_the_pull(kind: str) -> Non
             met += [np.eye(7)[i] for i in np.flatnonzero(q[t] > one.model.upper - 1e-5)]
             met += [-np.eye(7)[i] for i in np.flatnonzero(q[t] < one.model.lower + 1e-5)]
             assert nnls(np.column_stack([*rows[t], *-rows[t], *met]) / scale, pull[t] / scale)[1] < 1e-3
+
+
+@pytest.mark.parametrize(("kind", "seed"), [("plane", 34), ("distance", 10), ("cone", 0), ("cone", 15), ("joints", 16)])
+def test_costs_make_no_path_dearer_where_cheap_joints_would_leap(kind: str, seed: int) -> None:
+    one = case(kind, seed)
+    dear, plain = one.path(joint_costs=one.costs), one.path()
+    assert dear.success
+    assert plain.success
+    assert one.price(dear.q) < one.price(plain.q)
+
+
+def test_costs_far_apart_keep_a_path_whole() -> None:
+    one = case("plane", 13)
+    costs = one.costs | {"panda_joint2": 1e4, "panda_joint4": 1.0}
+    path = replace(one, costs=costs).path(joint_costs=costs)
+    assert path.success
+    assert replace(one, costs=costs).price(path.q) < replace(one, costs=costs).price(one.path().q)
+
+
+@pytest.mark.parametrize("kind", ["plane", "distance", "cone"])
+def test_sides_of_ranges_and_their_slopes_are_those_of_the_border(kind: str) -> None:
+    one, rng = case(kind, SEEDS[kind][0]), np.random.default_rng(0)
+    tasks, q = [REACH, *one.ranges], rng.uniform(ARM.lower, ARM.upper, (20, 7))
+    sides = Sides(ARM, tasks, np.arange(7))
+    goals = np.tile(
+        np.concatenate([task.goal_on(ARM, one.points[0] if task is REACH else None) for task in tasks]), (20, 1)
+    )
+
+    def beyond(x: Array) -> Array:
+        return sides(goals, x)[0]
+
+    inside = one.within(q)[:, 0] > 0.0
+    assert np.array_equal(beyond(q)[:, 0] < 0.0, inside)
+    assert inside.any()
+    assert not inside.all()
+    assert np.allclose(sides(goals, q)[1][:, 0], derivatives(beyond, q)[:, 0], atol=1e-6)
+    assert sides.equations.tolist() == [True] * 3 + [False] * (len(sides.equations) - 3)
