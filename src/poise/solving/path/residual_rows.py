@@ -12,7 +12,7 @@ from poise.common.array import Array
 from poise.kernels.machine.jit import prepare
 from poise.kernels.machine.layout import GOAL_NUMBERS
 from poise.kernels.path.follow import rows_along
-from poise.kernels.path.sides import sides_along
+from poise.kernels.requirements.sides_along import sides_along
 from poise.model.model import Model
 from poise.solving.arguments.lru_cache import cached
 from poise.solving.problem.problem import Problem, pack

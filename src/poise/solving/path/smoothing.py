@@ -124,7 +124,7 @@ class Smoother:
         return paced and self.free(q)
 
     def _moved(
-        self, q: Array, changes: Array, held: npt.NDArray[np.bool_], held_sides: npt.NDArray[np.bool_]
+        self, q: Array, changes: Array, held: npt.NDArray[np.bool_], on_sides: npt.NDArray[np.bool_]
     ) -> Array | None:
         """(n, nq) where the changes (n, active velocities) lead, on all waypoints; None if they do not.
 
@@ -136,7 +136,7 @@ class Smoother:
         full[:, route.active] = changes
         moved = route.clip(route.model.integrate(q, full))
         for _ in range(_RETURNS):
-            e, jacobians = self._lacking(moved, held_sides)
+            e, jacobians = self._lacking(moved, on_sides)
             if not np.abs(e).max(initial=0.0) > _EXACT:
                 break
             across = jacobians * ~held[:, None] / route.costs
@@ -163,7 +163,7 @@ class Smoother:
             return e, jacobians
         return e * self.route.sides.equations, jacobians * self.route.sides.equations[:, None]
 
-    def _lacking(self, q: Array, held_sides: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+    def _lacking(self, q: Array, on_sides: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
         """`_equations`, with sums of joints that are beyond their limits, and sides that are crossed or held."""
         e, jacobians = self._equations(q)
         if self.feasibility.sums is not None:
@@ -172,7 +172,7 @@ class Smoother:
         if not self.route.sides.number:
             return e, jacobians
         beyond, slopes = self.route.sides(self.route.goals, q)
-        back = held_sides | (beyond > -INSIDE)
+        back = on_sides | (beyond > -INSIDE)
         some = back.any(axis=0)
         if some.any():
             e = np.concatenate([e, np.where(back, -INSIDE - beyond, 0.0)[:, some]], axis=1)
