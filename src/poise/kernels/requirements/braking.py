@@ -26,6 +26,8 @@ _FARTHEST = 1e20
 _SPARE = 1e-6
 """The share of an acceleration or jerk that braking is not planned with, so that rounding cannot use it up; LAST_DIGIT
 comes to it, but no more than half."""
+BELOW = 0.25
+"""By this share of the jerk steps of braking are below their S-curve, at most."""
 _TRIALS = 4
 """Newton's steps and chords; a range of allowed steps is at most two jerks wide, and all but straight within it."""
 
@@ -98,6 +100,39 @@ def way_to_stand(v, rise, most, jerk):
     hold = select(hold < 0.0, 0.0, hold)
     way = way + 0.5 * hold * (v + last) + top * last * (1.0 / 3.0) / jerk
     return select(back, -way, way)
+
+
+@kernel
+def braking_curve(speed, rise, most, jerk):
+    """The curve on which a joint comes to rest that brakes by itself far from its limits: see `speed_on_curve`.
+
+    `speed` is the last step, `rise` what it rose by, of which it does not turn back: rise >= 0, or
+    speed >= rise (rise / jerk - 1) / 2.  What is returned: the height of the curve and, in steps from there, when it is
+    entered, when the deceleration has come to its peak, and when all is at rest.
+
+    That is an S-curve in continuous time, entered half a step later than its deceleration says: steps are nowhere above
+    it, and BELOW at most.
+    """
+    if jerk >= NO_LIMIT:
+        return speed, 0.0, 0.0, speed / most
+    a_jerk = 1.0 / jerk
+    begun = 0.5 - rise * a_jerk
+    level = max(begun - most * a_jerk, 0.0)
+    peak = speed + 0.5 * jerk * (begun * begun - level * level)
+    square = peak * a_jerk
+    top = min(sqrt(square), most * a_jerk)
+    return peak, begun, top, top + (square / top if top > 0.0 else 0.0)
+
+
+@kernel
+def speed_on_curve(peak, begun, top, end, most, jerk, t):
+    """The speed on a curve, t steps after it was entered: the deceleration rises, stays, and falls; with acceleration
+    alone it is the same all the time."""
+    if jerk >= NO_LIMIT:
+        return max(peak - most * t, 0.0)
+    t = min(begun + t, end)
+    level, back = max(t - top, 0.0), max(t - end + top, 0.0)
+    return peak - 0.5 * jerk * (t * t - level * level - back * back)
 
 
 @kernel

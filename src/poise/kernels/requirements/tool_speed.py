@@ -6,8 +6,9 @@ s are products of turns: |u'| <= 2 theta c and |u''| <= 3 theta^2 c, and likewis
 So |u| is nowhere larger than at one of the two ends by more than 3/8 theta^2 c.
 
 Most steps are far from any limit, and need no look.  The longest columns that there are bound u wherever a step begins.
-Else those of the last look do, with what they may have changed since then; what a braking joint has yet to do is known
-too, its velocity being between none and what it is now.
+Else those of the last look do, with what they may have changed since then.  So do they on a way to rest: the velocities
+of joints that brake are known in advance, and at a few instants of it J dq is summed up; between two of these each
+velocity is near its chord.
 """
 
 import numpy as np
@@ -16,7 +17,7 @@ from poise.kernels.kinematics.forward import forward, jacobian_columns, tool_poi
 from poise.kernels.machine.jit import kernel
 from poise.kernels.machine.memory import CUTTING, UPDATES
 from poise.kernels.machine.views import section
-from poise.kernels.requirements.braking import NO_LIMIT
+from poise.kernels.requirements.braking import BELOW, NO_LIMIT, braking_curve, speed_on_curve
 from poise.kernels.requirements.integrate import integrate_part
 from poise.kernels.requirements.nearest_step import add_plane, cut_half
 
@@ -33,6 +34,12 @@ _SMALL, _GROWTH = 0.5, 2.5
 """Up to this much turning on a way [rad] columns change by less than the first order times 1 + _GROWTH times that."""
 _ROUNDING = 1e-9
 """By this share closing loops may take a tool beyond its speed."""
+NO, MAYBE, SURE = range(3)
+"""What a look tells of places that are near it."""
+INSTANTS = 3
+"""Velocities are summed up at so many instants of a way to rest."""
+_TIMES = (0.0, 0.2, 0.5, 1.0)
+"""These, in terms of all of its time, and its end: joints are fast, and bend, most at the beginning."""
 
 
 @kernel
@@ -81,29 +88,16 @@ def tools_hold(p, w):
 
 
 @kernel
-def tools_begin_braking(p, w, x):
-    """Look at tools at x (nq), from where an arm comes to rest."""
-    _look_where(p, w, x)
-    for a in range(len(w.step)):
-        w.tool_motion.travelled[a] = 0.0
-
-
-@kernel
 def tools_hold_braking(p, w, v, x):
     """Whether no tool is too fast on the way of a step v (n) of braking, which led from w.braking.start to x (nq).
 
     Joints that become slower may well make a tool faster, where the motion of one took back that of another.  With
     CUTTING a tool that is too fast adds a plane half way to braking.
     """
-    for a in range(len(v)):
-        w.tool_motion.travelled[a] += abs(v[a])
-        w.tool_motion.spread[a] = 0.0
-    if _slow_within(p, w, v, w.tool_motion.travelled):
+    if _slow_from(p, w, w.braking.start, v):
         return True
-    _look_where(p, w, w.braking.start)
     for end in range(2):
-        if end == 1:
-            tools_begin_braking(p, w, x)
+        _look_where(p, w, x if end == 1 else w.braking.start)
         fastest, _, k, part = _fastest(p, w, v, w.tool_motion.columns, BETWEEN)
         if fastest > 1.0 - _NEAR:
             if w.memory[CUTTING] > 0.5:
@@ -115,30 +109,83 @@ def tools_hold_braking(p, w, v, x):
 
 @kernel
 def tools_hold_to_rest(p, w, v, s, x, each):
-    """Whether no tool can become too fast any more on the way to rest from x (nq), after a step v and its change s (n).
+    """Whether surely no tool is too fast in a step v (n) to x (nq), whose change was s (n), nor on the way to rest from
+    there.
 
-    A joint that brakes by itself, `each`, does not turn back, if it is not near a limit and its deceleration does not
-    last longer than its velocity.
+    `each`: joints brake by themselves.  What the last look does not show is looked at half way.
     """
-    if _never_fast(p, w, w.braking.speeds):
-        return True
     for a in range(len(v)):
-        w.tool_motion.left[a] = w.braking.distances[a]
-        speed, rise = w.braking.speeds[a], abs(s[a])
-        onward = v[a] if v[a] != 0.0 else s[a]
-        stops = p.rates[a].jerk >= NO_LIMIT or onward * s[a] >= 0.0
-        stops = stops or abs(v[a]) >= 0.5 * rise * (rise / p.rates[a].jerk + 1.0)
-        half = 0.5 * speed if each and stops else 0.0
-        w.tool_motion.middle[a], w.tool_motion.spread[a] = half if onward > 0.0 else -half, speed - half
+        w.tool_motion.most[a] = max(abs(v[a]), w.braking.speeds[a])
+    if _never_fast(p, w, w.tool_motion.most):
+        return True
+    _put_way_to_rest(p, w, v, s, x, each)
+    _put_instants(p, w, v, s)
+    sure = _slow_within(p, w, INSTANTS) if _reach(p, w, x) else MAYBE
+    if sure != MAYBE:
+        return sure == SURE
+    for i in range(len(x)):
+        w.tool_motion.q[i] = x[i]
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        way = w.braking.distances[c.v]
-        if not c.lower + way <= x[c.q] <= c.upper - way:
-            w.tool_motion.middle[c.v], w.tool_motion.spread[c.v] = 0.0, w.braking.speeds[c.v]
-    if _add_way_since_look(p, w, x) and _slow_within(p, w, w.tool_motion.middle, w.tool_motion.left):
-        return True
-    tools_begin_braking(p, w, x)
-    return _slow_within(p, w, w.tool_motion.middle, w.braking.distances)
+        w.tool_motion.q[c.q] += 0.5 * (w.tool_motion.ahead[c.v] + w.tool_motion.behind[c.v])
+    _look(p, w, w.tool_motion.q)
+    return _reach(p, w, x) and _slow_within(p, w, INSTANTS) == SURE
+
+
+@kernel
+def _put_way_to_rest(p, w, v, s, x, each):
+    """w.tool_motion.behind, ahead and aside (n) of a step v to x (nq), whose change was s (n), and of the way to rest.
+
+    A joint that brakes by itself, `each`, goes along its curve and does not turn back, if it is not near a limit and
+    its deceleration does not last longer than its velocity.  Of others no more than their distance is known.
+    """
+    ahead, aside, distances = w.tool_motion.ahead, w.tool_motion.aside, w.braking.distances
+    for a in range(len(v)):
+        onward, jerk = _onward(v[a], s[a]), p.rates[a].jerk
+        rise = onward * s[a]
+        stops = jerk >= NO_LIMIT or rise >= 0.0 or abs(v[a]) >= 0.5 * rise * (rise / jerk - 1.0)
+        ahead[a], aside[a] = (onward * distances[a], 0.0) if each and stops else (0.0, distances[a])
+        w.tool_motion.behind[a] = -v[a]
+    for r in range(len(p.coordinates)):
+        c = p.coordinates[r]
+        if not c.lower + distances[c.v] <= x[c.q] <= c.upper - distances[c.v]:
+            ahead[c.v], aside[c.v] = 0.0, distances[c.v]
+
+
+@kernel
+def _put_instants(p, w, v, s):
+    """w.tool_motion.velocities, bends and most on the way to rest after a step v and its change s (n)."""
+    n, curve, aside, most, end = len(v), w.tool_motion.curve, w.tool_motion.aside, w.tool_motion.most, 0.0
+    for a in range(n):
+        peak, begun, top, last = braking_curve(
+            abs(v[a]), _onward(v[a], s[a]) * s[a], p.rates[a].change, p.rates[a].jerk
+        )
+        curve[4 * a], curve[4 * a + 1], curve[4 * a + 2], curve[4 * a + 3] = peak, begun, top, last
+        end = max(end, 0.0 if aside[a] > 0.0 else last - begun)
+    velocities, bends = w.tool_motion.velocities, w.tool_motion.bends
+    for a in range(n):
+        change, jerk, onward, loose = p.rates[a].change, p.rates[a].jerk, _onward(v[a], s[a]), aside[a] > 0.0
+        peak, begun, top, last = curve[4 * a], curve[4 * a + 1], curve[4 * a + 2], curve[4 * a + 3]
+        before, bent = speed_on_curve(peak, begun, top, last, change, jerk, 0.0), 0.0
+        most[a] = max(abs(v[a]), w.braking.speeds[a]) if loose else (peak if begun < 0.0 else before)
+        below = min(BELOW * jerk, most[a]) if jerk < NO_LIMIT else 0.0
+        for i in range(INSTANTS):
+            gap, highest = (_TIMES[i + 1] - _TIMES[i]) * end, peak if begun + _TIMES[i] * end < 0.0 else before
+            after = speed_on_curve(peak, begun, top, last, change, jerk, _TIMES[i + 1] * end)
+            if jerk < NO_LIMIT:
+                bend = min(0.125 * jerk * gap * gap, highest - min(before, after))
+                bend += 0.5 * below if i < INSTANTS - 1 else below  # the last chord ends at rest
+            else:  # straight, but where it comes to rest
+                bend = max(min(before, change * gap - before, 0.25 * change * gap), 0.0)
+            velocities[i * n + a] = 0.0 if loose else onward * (before - 0.5 * below)
+            bends[i * n + a] = most[a] if loose else max(bend, bent)
+            before, bent = after, bend
+
+
+@kernel
+def _onward(v, s):
+    """The sign of a velocity, or if it is none of its change."""
+    return 1.0 if v > 0.0 or (v == 0.0 and s > 0.0) else -1.0
 
 
 @kernel
@@ -158,57 +205,71 @@ def _never_fast(p, w, v):
 @kernel
 def _slow(p, w):
     """Whether w.step, from w.begun, is surely slow enough for all tools, by what is known without another look."""
-    if _never_fast(p, w, w.step):
-        return True
-    for a in range(len(w.step)):
-        w.tool_motion.left[a], w.tool_motion.spread[a] = abs(w.step[a]), 0.0
-    return _add_way_since_look(p, w, w.begun) and _slow_within(p, w, w.step, w.tool_motion.left)
+    return _never_fast(p, w, w.step) or _slow_from(p, w, w.begun, w.step)
 
 
 @kernel
-def _add_way_since_look(p, w, q):
-    """Add to w.tool_motion.left (n) how far q (nq) is from where tools were last looked at; whether that is known."""
+def _slow_from(p, w, q, step):
+    """Whether the last look shows that a step (n) from q (nq) is slow enough for all tools."""
+    for a in range(len(step)):
+        w.tool_motion.behind[a], w.tool_motion.ahead[a], w.tool_motion.aside[a] = 0.0, step[a], 0.0
+        w.tool_motion.most[a] = abs(step[a])
+        w.tool_motion.velocities[a], w.tool_motion.bends[a] = step[a], 0.0
+    return _reach(p, w, q) and _slow_within(p, w, 1) == SURE
+
+
+@kernel
+def _reach(p, w, q):
+    """w.tool_motion.reach (n): how far from the last look q (nq) is at most, and what is behind it, ahead and aside;
+    whether that is known."""
+    behind, ahead, aside, reach = w.tool_motion.behind, w.tool_motion.ahead, w.tool_motion.aside, w.tool_motion.reach
     others = 0  # numbers that differ from those there, but for coordinates
+    for a in range(len(w.step)):
+        reach[a] = max(abs(behind[a]), abs(ahead[a])) + aside[a]
     for i in range(len(q)):
         others += 1 if q[i] != w.tool_motion.q[i] else 0
     for r in range(len(p.coordinates)):
         c = p.coordinates[r]
-        gone = abs(q[c.q] - w.tool_motion.q[c.q])
+        gone = q[c.q] - w.tool_motion.q[c.q]
         others -= 1 if gone != 0.0 else 0
-        w.tool_motion.left[c.v] += gone
+        reach[c.v] = max(abs(gone + behind[c.v]), abs(gone + ahead[c.v])) + aside[c.v]
     return others == 0 and w.tool_motion.q[len(q)] > 0.5
 
 
 @kernel
-def _slow_within(p, w, middle, way):
-    """Whether all tools are slow enough with each velocity that is w.tool_motion.spread (n) from `middle` (n) at most,
-    no farther than `way` (n) from where w.tool_motion.columns are.
+def _slow_within(p, w, instants):
+    """SURE if all tools are slow enough at so many instants and between them, no farther than w.tool_motion.reach (n)
+    from where w.tool_motion.columns are; MAYBE if a nearer look might tell so, else NO.
 
-    With the sums T and L of |t_a| and |l_a| times `way`, the changes of all l_a v_a come to theta L + c T at most, to
-    first order, and those of t_a v_a to theta T.
+    w.tool_motion.velocities and bends (n an instant): those at it, and how far those before and after it are from their
+    chords at most; w.tool_motion.most (n): the fastest.  With the sums T and L of |t_a| and |l_a| times the reach, the
+    changes of all l_a v_a come to theta L + c T at most, to first order, and those of t_a v_a to theta T.
     """
-    n, columns, share = len(middle), w.tool_motion.columns, (1.0 - _NEAR) * w.memory[UPDATES]
+    n, columns, lengths, found = len(w.step), w.tool_motion.columns, w.tool_motion.lengths, SURE
     for k in range(len(p.tools)):
-        u0, u1, u2, s0, s1, s2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        linear, angular, theta, c, turns, far = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        theta, c, turns, far = 0.0, 0.0, 0.0, 0.0
         for a in range(n):
-            m, spread = middle[a], w.tool_motion.spread[a]
-            most, turn = abs(m) + spread, p.tool_bounds[(2 * k + 1) * n + a]
-            at, on = 3 * (2 * k * n + a), 3 * ((2 * k + 1) * n + a)
-            l0, l1, l2 = columns[at], columns[at + 1], columns[at + 2]
-            length = np.sqrt(l0 * l0 + l1 * l1 + l2 * l2)
-            u0, u1, u2 = u0 + l0 * m, u1 + l1 * m, u2 + l2 * m
-            s0, s1, s2 = s0 + columns[on] * m, s1 + columns[on + 1] * m, s2 + columns[on + 2] * m
-            linear, angular = linear + length * spread, angular + turn * spread
-            theta, c = theta + turn * most, c + length * most
-            turns, far = turns + turn * way[a], far + length * way[a]
-        grown, bent = 1.0 + _GROWTH * turns, BETWEEN * theta * theta
-        linear += np.sqrt(u0 * u0 + u1 * u1 + u2 * u2) + grown * (theta * far + (turns + bent) * c)
-        angular += np.sqrt(s0 * s0 + s1 * s1 + s2 * s2) + (turns + bent) * theta
-        slow = linear <= share * p.tools[k].linear and angular <= share * p.tools[k].angular
-        if not (turns <= _SMALL and slow):
-            return False
-    return True
+            length, turn = lengths[k * n + a], p.tool_bounds[(2 * k + 1) * n + a]
+            theta, c = theta + turn * w.tool_motion.most[a], c + length * w.tool_motion.most[a]
+            turns, far = turns + turn * w.tool_motion.reach[a], far + length * w.tool_motion.reach[a]
+        bent, share = BETWEEN * theta * theta, (1.0 - _NEAR) * w.memory[UPDATES]
+        linear, angular = share * p.tools[k].linear, share * p.tools[k].angular
+        drifts = (1.0 + _GROWTH * turns) * (theta * far + (turns + bent) * c)
+        spins = (turns + bent) * theta
+        for i in range(instants):
+            u0, u1, u2, s0, s1, s2, drift, spin = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for a in range(n):
+                v, bend = w.tool_motion.velocities[i * n + a], w.tool_motion.bends[i * n + a]
+                at, on = 3 * (2 * k * n + a), 3 * ((2 * k + 1) * n + a)
+                u0, u1, u2 = u0 + columns[at] * v, u1 + columns[at + 1] * v, u2 + columns[at + 2] * v
+                s0, s1, s2 = s0 + columns[on] * v, s1 + columns[on + 1] * v, s2 + columns[on + 2] * v
+                drift, spin = drift + lengths[k * n + a] * bend, spin + p.tool_bounds[(2 * k + 1) * n + a] * bend
+            drift, spin = drift + np.sqrt(u0 * u0 + u1 * u1 + u2 * u2), spin + np.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
+            if not (turns <= _SMALL and drift + drifts <= linear and spin + spins <= angular):
+                if turns <= _SMALL and (drift > linear or spin > angular):
+                    return NO
+                found = MAYBE
+    return found
 
 
 @kernel
@@ -248,7 +309,8 @@ def _look_at_end(p, w):
 
 @kernel
 def _look(p, w, q):
-    """w.tool_motion.columns at q (nq): 3 n of a tool's linear and 3 n of its angular motion, one after the other."""
+    """w.tool_motion.columns at q (nq): 3 n of a tool's linear and 3 n of its angular motion, one after the other; and
+    the lengths of the first (n)."""
     size = 3 * len(w.step)
     w.tool_motion.q[len(w.begun)] = 1.0
     forward(p.tool_units, p.tool_pieces, q, w.tool_motion.frames)
@@ -260,6 +322,9 @@ def _look(p, w, q):
         jacobian_columns(
             p.tool_columns, tool.first_column, tool.last_column, w.tool_motion.frames, px, py, pz, linear, angular
         )
+        for a in range(len(w.step)):
+            l0, l1, l2 = linear[3 * a], linear[3 * a + 1], linear[3 * a + 2]
+            w.tool_motion.lengths[k * len(w.step) + a] = np.sqrt(l0 * l0 + l1 * l1 + l2 * l2)
 
 
 @kernel

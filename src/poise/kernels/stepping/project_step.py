@@ -54,7 +54,6 @@ from poise.kernels.requirements.stopping import (
 )
 from poise.kernels.requirements.tool_speed import (
     keep_tools,
-    tools_begin_braking,
     tools_hold,
     tools_hold_braking,
     tools_hold_to_rest,
@@ -84,6 +83,7 @@ def project_step(p, w, address):
     has_rates, desired = len(p.rates) > 0, section(w.constraints.candidate_steps, 0, n)
     w.memory[UPDATES] = float(updates)
     w.memory[STAGE], w.memory[CUTTING] = float(ALL), 0.0
+    _forget_tools(p, w)
     unlimited = p.common[0].unlimited > 0
     if updates > 1 or unlimited:
         since_begun(p, w, w.q)
@@ -94,9 +94,11 @@ def project_step(p, w, address):
     certified, w.memory[CERTIFIED] = w.memory[CERTIFIED], float(ALL + 1)
     abreast = w.memory[ABREAST]
     finite = _finite(w)
-    shortened = finite and len(p.tools) > 0 and keep_tools(p, w)
+    slow = finite and len(p.tools) > 0 and has_rates and not unlimited and _slow_to_rest(p, w)
+    shortened = finite and len(p.tools) > 0 and not slow and keep_tools(p, w)
     if shortened:
         w.memory[PREDICTED] = ELSEWHERE  # what the method predicted of its own step says nothing now
+        _forget_tools(p, w)
     for a in range(n):
         desired[a] = w.step[a] if finite else 0.0
     # The proposal itself first; it is integrated where w.q may not be what w.step leads to within box and loops.
@@ -112,6 +114,7 @@ def project_step(p, w, address):
     elif _retreats(p, w) and _holds(p, w, address, ALL):
         return
     w.memory[PREDICTED] = ELSEWHERE
+    _forget_tools(p, w)
     for stage in range(ALL, NO_ACCELERATION + 1):
         w.memory[STAGE] = float(stage)
         for a in range(n if stage == NO_ACCELERATION else 0):
@@ -124,6 +127,28 @@ def project_step(p, w, address):
             return
     w.memory[CERTIFIED] = 0.0
     _give_way(p, w, address)
+
+
+@kernel
+def _slow_to_rest(p, w):
+    """Whether it is plain that no tool is too fast in the proposal and on the way to rest after it; `_can_stop` is told
+    by w.tool_motion.to_rest."""
+    n = len(w.step)
+    v, s, x = section(w.braking.state, 0, n), section(w.braking.state, n, n), section(w.braking.state, 2 * n, len(w.q))
+    w.memory[ABREAST] = 0.0
+    if not brakes_each(p, w):
+        return False
+    follow_braking(p, w, v, s, x)
+    slow = tools_hold_to_rest(p, w, v, s, x, True)
+    w.tool_motion.to_rest[0] = 1.0 if slow else -1.0
+    return slow
+
+
+@kernel
+def _forget_tools(p, w):
+    """What `_slow_to_rest` has seen is of another step."""
+    if len(p.tools) > 0:
+        w.tool_motion.to_rest[0] = 0.0
 
 
 @kernel
@@ -293,13 +318,17 @@ def _can_stop(p, w, address, stage):
     each), x (nq): the step of braking, its change, where it led.
     """
     n, each, ranged = len(w.step), brakes_each(p, w), stage == ALL and len(p.ranges) > 0
+    told = w.tool_motion.to_rest[0] if each and len(p.tools) > 0 else 0.0
+    fast = len(p.tools) > 0 and told <= 0.0
+    if each and not ranged and len(p.collision) == 0 and not fast:
+        return True
     v, s, x = section(w.braking.state, 0, n), section(w.braking.state, n, n), section(w.braking.state, 2 * n, len(w.q))
     steps = follow_braking(p, w, v, s, x)
     if steps <= 0:
         return steps == 0
     sure = ranges_hold_for(w) if ranged else NONE
     clear_for = _clear_for(p, w, address, 0)
-    fast = len(p.tools) > 0 and not tools_hold_to_rest(p, w, v, s, x, each)
+    fast = fast and (told < 0.0 or not tools_hold_to_rest(p, w, v, s, x, each))
     asked = 2 if fast else STOPS
     for k in range(1, STOPS + 1):
         if k > steps or (sure > steps and clear_for > steps and not fast) or rests(v, s):
@@ -308,9 +337,7 @@ def _can_stop(p, w, address, stage):
             return False
         bent = k >= sure and w.memory[ABREAST] > 0.5 and len(p.loops) == 0 and steer(p, w, v, s, x)
         # A bent step may be faster than the one before: tools were sure of the straight way alone.
-        if len(p.tools) > 0 and not fast and w.braking.speeds[0] == UNKNOWN:
-            tools_begin_braking(p, w, w.braking.start)
-            fast = True
+        fast = fast or (len(p.tools) > 0 and w.braking.speeds[0] == UNKNOWN)
         if _whirls(p, w, v) or (fast and not tools_hold_braking(p, w, v, x)):
             return False
         # What is left of the way: subtracted where it was summed up, else bounded anew when it is asked for.

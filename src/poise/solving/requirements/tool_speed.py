@@ -10,7 +10,7 @@ from poise.common.array import Array
 from poise.common.errors import InvalidType, InvalidValue
 from poise.kernels.machine.layout import COLUMN, FRAME, HELICAL, PRISMATIC, TOOL
 from poise.kernels.machine.packing import in_group, joined
-from poise.kernels.requirements.tool_speed import BETWEEN
+from poise.kernels.requirements.tool_speed import BETWEEN, INSTANTS
 from poise.model.model import Model
 from poise.model.tree import Unit, carrying, unit_arrays
 from poise.solving.requirements.active_limit import ActiveLimit
@@ -152,8 +152,14 @@ def tool_rows(sections: dict[str, Any], tools: int, model: Model, columns: int) 
         frames=FRAME * units,
         columns=seen,
         start_columns=seen,
-        travelled=columns,
-        left=columns,
-        middle=columns,
-        spread=columns,
+        lengths=columns * tools,
+        behind=columns,
+        ahead=columns,
+        aside=columns,
+        reach=columns,
+        most=columns,
+        velocities=INSTANTS * columns,
+        bends=INSTANTS * columns,
+        curve=4 * columns,
+        to_rest=1,
     )
