@@ -1,5 +1,7 @@
 """A hand along poses while the base drives: on the poses, without slip, within wheels and curvature, or refused."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from rooms import CAR, DIFFERENTIAL, OMNI, rover
@@ -70,15 +72,55 @@ def test_body_and_arm_keep_off_the_wall() -> None:
     assert path.model.distance(at.q, world).distance.min() >= 0.02 - 5e-4
 
 
-def test_with_accelerations_what_wheels_add_up_to_is_where_it_is() -> None:
-    path = follow(CAR, rover(), HAND, wall(100), acceleration=2.0)
+def waves(count: int) -> Array:
+    """(count, 3) places on waves along which a car has to turn as tightly as it can."""
+    x = np.linspace(0.0, 2.5, count)
+    return np.stack([x, 0.4 * np.sin(3.0 * x), np.full(count, 0.8)], axis=1)
+
+
+def rolls(cart: Cart, path: pz.JointPath) -> None:
+    """That no wheel slips in the motion of a path, that what they add up to is where it is, and that bounds hold."""
     t = np.linspace(0.0, path.duration, 40_001)
     at = path.at(t)
-    forwards, _, turning = CAR.twist(path.model, at.q, at.velocity).T
+    forwards, sideways, turning = cart.twist(path.model, at.q, at.velocity).T
+    assert np.abs(sideways).max() < 1e-6
     turn = at.q[0, 2] + cumulative_trapezoid(turning, t, initial=0.0)
     ways = [cumulative_trapezoid(forwards * part, t, initial=0.0) for part in (np.cos(turn), np.sin(turn))]
-    assert np.abs(np.stack(ways, axis=1) + at.q[0, :2] - at.q[:, :2]).max() < 1e-5
+    assert np.abs(np.stack(ways, axis=1) + at.q[0, :2] - at.q[:, :2]).max() < 1e-6
     assert np.abs(at.acceleration).max() <= 2.0 * (1.0 + 1e-6)
+    if np.isfinite(cart.curvature):
+        assert (np.abs(turning) <= cart.curvature * np.abs(forwards) + 1e-5).all()
+    assert np.abs(cart.rates(cart.twist(path.model, at.q, at.velocity))).max() <= 10.0 * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize("cart", [CAR, DIFFERENTIAL])
+@pytest.mark.parametrize("places", [wall(40), waves(50)])
+def test_with_accelerations_no_wheel_slips_where_arcs_meet(cart: Cart, places: Array) -> None:
+    path = follow(cart, rover(), HAND, places, acceleration=2.0)
+    assert path.success, path.explain()
+    assert not path.notes
+    rolls(cart, path)
+    assert path.model.pose("hand", path.q[path.stations]).xyz == pytest.approx(places, abs=1e-8)
+    at = path.at(np.linspace(0.0, path.duration, 4000))
+    speeds = np.abs(at.velocity[100:-100]).max(axis=1)
+    assert cart is CAR or speeds.min() > 0.05  # it does not stop on its way
+
+
+def test_a_cart_rests_where_a_pose_comes_twice() -> None:
+    places = np.repeat(wall(20), [1] * 9 + [2] + [1] * 10, axis=0)
+    path = follow(CAR, rover(), HAND, places, acceleration=2.0)
+    assert path.success, path.explain()
+    rolls(CAR, path)
+    assert np.abs(path.at(path.times[path.stations[9]]).velocity).max() < 1e-6
+
+
+def test_where_there_is_no_smooth_way_it_rests_at_each_pose(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("poise_carts.follow"), "smooth_rows", lambda *_, **__: None)
+    path = follow(CAR, rover(), HAND, wall(60), acceleration=2.0)
+    assert path.success
+    assert "From waypoint 0 to 59 the cart rests at each" in path.explain()
+    rolls(CAR, path)
+    assert np.abs(path.at(path.times[path.stations]).velocity).max() < 1e-6
 
 
 def test_what_gives_way_is_come_to() -> None:

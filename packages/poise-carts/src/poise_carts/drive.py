@@ -23,7 +23,7 @@ _SAME: Final = 1e-6
 """Goals that differ by no more are one [rad or m]."""
 _GOALS: Final = 8
 """Goals to which ways are looked for, at most."""
-_STEPS: Final = 4
+STEPS: Final = 4
 """Steps on an arc, at least: fewer rows between two rests do not say how it bends."""
 
 
@@ -89,7 +89,7 @@ def drive(
             reason = f"no way of the cart to it was found along which all holds that must{late}."
             status = pz.Status.BUDGET if held.late else pz.Status.COLLISION
             return _failed(held, start, goals[nearest], pz.results.PathFailure(0, status, reason))
-        q, corners = rows_of(model, way, OFF, _STEPS)
+        q, corners = rows_of(model, way, OFF, STEPS)
         return held.path(q, np.array([len(q) - 1]), corners, failures=held.missed(q[-1:]))
 
 

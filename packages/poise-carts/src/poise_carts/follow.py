@@ -1,7 +1,8 @@
 """follow: a path of base and arm together along poses, on which no wheel slips."""
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias
+from itertools import pairwise
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +11,10 @@ import poise as pz
 from poise.extending import Array, ArrayLike, LimitsLike, PathRows, path_rows, yes_or_no
 from poise_carts.arcs import arcs
 from poise_carts.cart import Cart, a_cart
-from poise_carts.drive import repeated
+from poise_carts.drive import STEPS, repeated
 from poise_carts.leg import OFF, Corners, Leg, free, rows_of
 from poise_carts.rolling_path import RollingPath
+from poise_carts.smooth_roll import smooth_rows
 
 Indices: TypeAlias = npt.NDArray[np.int64]
 
@@ -20,6 +22,11 @@ _HEADINGS: Final = 8
 """Directions of the base, evenly around, from which it is searched."""
 _LEAST: Final = 2
 """Rows of a path on which the base goes anywhere."""
+_BENDS: Final = (0.95, 0.75, 0.55)
+"""Shares of its curvature that a cart turns with at most where arcs meet, one after the other, until a way without
+corners fits there, which bends more in between."""
+_STANDS: Final = 1e-9
+"""A base that goes no farther stands [m]."""
 _MISSED: Final = 1e-8
 """What may be missed at a row, or slip on the way to it: rounding [m or rad]."""
 
@@ -53,7 +60,9 @@ def follow(
 
     The rows of the path lie on the arcs, and so close that the straight steps between them leave these by 1e-6 m at
     most; `stations` are the rows at the poses.  It is as fast as the speeds of wheels and joints, and `acceleration`,
-    let it, and rests at cusps then.  A cart that goes sideways has what `solve_path` gives.
+    let it.  With an acceleration no wheel could be steered at once where two arcs meet: then curvature changes evenly
+    from pose to pose, and so do the speeds of the arm.  A car rests at its cusps, and, as a note tells, at each pose
+    where no such way was found.  A cart that goes sideways has what `solve_path` gives.
 
     Never an exception for what cannot be followed: see `JointPath.status`.  The same seed gives the same path, unless
     `max_time` [s] cuts it short.  Raises what `solve_path` raises.
@@ -77,20 +86,28 @@ def follow(
         paths = sorted(filter(lambda path: path.success, sliding), key=lambda path: _across(path.q[:, base]))
         if not paths or len(paths[0].q) < _LEAST:
             return (paths or sliding)[0]
-        rolling = RollingPath(model, joint, held, cart.curvature, cusps=cusps, fixed=start is not None)
-        failures = list[pz.results.PathFailure]()
+        bends = _BENDS if held.smooth and np.isfinite(cart.curvature) else _BENDS[:1]
+        failures, found = list[pz.results.PathFailure](), list[_Rolled]()
         for path in paths:
-            q = rolling.from_sliding(path.q)
-            rows, stations, rests = _rows(model, q, base)
-            missed = rolling.missed(q)
-            if missed.max() <= _MISSED and free(held, rows):
-                return held.path(rows, stations, rests, failures=held.missed(q))
-            failures.append(_failure(held, missed, rows, stations))
+            q = path.q
+            for bend in bends:
+                rolling = RollingPath(model, joint, held, bend * cart.curvature, cusps=cusps, fixed=start is not None)
+                q = rolling.from_sliding(q)
+                missed = rolling.missed(q)
+                rolled = _rows(held, model, joint, q, cart.curvature, cusps=cusps)
+                if missed.max() <= _MISSED and free(held, rolled.rows):
+                    found.append(rolled)
+                elif not found:
+                    failures.append(_failure(held, missed, rolled.rows, rolled.stations))
+                if held.late or not found or not found[-1].notes:
+                    break
+            if found:
+                best = min(found, key=lambda one: int(one.rests.sum()))
+                return held.path(*best[:3], failures=held.missed(best.rows[best.stations]), notes=best.notes)
             if held.late:
                 break
-        return held.path(
-            paths[0].q, np.arange(len(path.q)), np.ones(len(path.q), dtype=np.bool_), failures=failures[:1]
-        )
+        q = paths[0].q
+        return held.path(q, np.arange(len(q)), np.ones(len(q), dtype=np.bool_), failures=failures[:1])
 
 
 def _begins(
@@ -121,20 +138,59 @@ def _across(poses: Array) -> float:
     return float(np.abs(arcs(poses)[2]).sum())
 
 
-def _rows(model: pz.Model, q: Array, base: slice) -> tuple[Array, Indices, Corners]:
-    """The rows of the arcs through q (n, nq), which of them are these (n,), and at which the cart comes to rest, for it
-    turns back there."""
+class _Rolled(NamedTuple):
+    """The way of a base that rolls through configurations."""
+
+    rows: Array
+    """(m, nq)"""
+    stations: Indices
+    """(n,) which of them these are."""
+    rests: Corners
+    """(m,) at which the cart rests."""
+    notes: list[str]
+
+
+def _rows(held: PathRows, model: pz.Model, joint: str, q: Array, curvature: float, *, cusps: bool) -> _Rolled:
+    """The way through q (n, nq): on arcs, or, where accelerations are bounded, without corners of its curvature from
+    where the base turns back or stands to where it does so next."""
+    bounded, base = bool(np.isfinite(curvature)), model.index(joint)
     lengths, turns, _ = arcs(q[:, base])
-    legs = [
-        Leg(a, b, length, turn, np.maximum(np.abs(length), 1e-300), base, straight=False)
-        for a, b, length, turn in zip(q[:-1], q[1:], lengths[:, None], turns[:, None], strict=True)
-    ]
-    rows, corners = rows_of(model, legs, OFF)
-    stations = np.flatnonzero(corners)
-    rests = np.zeros(len(rows), dtype=np.bool_)
-    rests[[0, -1]] = True
-    rests[stations[1:-1]] = lengths[1:] * lengths[:-1] < 0.0
-    return rows, stations, rests
+    lengths[np.abs(lengths) < _STANDS] = 0.0
+    moves = lengths != 0.0 if bounded else np.abs(model.difference(q[:-1], q[1:])).max(axis=1) > _STANDS
+    goes_on = moves[1:] & moves[:-1] & ((lengths[1:] * lengths[:-1] > 0.0) | (not bounded))
+    rows, met, rests, notes = [q[:1]], [np.ones(1, dtype=np.bool_)], [np.ones(1, dtype=np.bool_)], list[str]()
+    for a, b in pairwise([0, *(1 + np.flatnonzero(~goes_on)), len(q) - 1]):
+        some = q[a : b + 1]
+        smooth = None
+        if held.smooth and moves[a]:
+            smooth = smooth_rows(model, joint, some, lengths[a:b], OFF, bounded=bounded)
+        if smooth is not None and _rolls(smooth[:, base], curvature, cusps=cusps) and free(held, smooth):
+            rows.append(smooth[1:])
+            met.append(np.arange(1, len(smooth)) % ((len(smooth) - 1) // (b - a)) == 0)
+            rests.append(np.arange(1, len(smooth)) == len(smooth) - 1)
+            continue
+        if held.smooth and b > a + 1:
+            notes.append(
+                f"From waypoint {a} to {b} the cart rests at each, for no way without corners was found there."
+            )
+        legs = [
+            Leg(*ends, length, turn, np.maximum(np.abs(length), 1e-300), base, straight=False)
+            for ends, length, turn in zip(pairwise(some), lengths[a:b, None], turns[a:b, None], strict=True)
+        ]
+        on_arcs, corners = rows_of(model, legs, OFF, STEPS if held.smooth else 1)
+        rows.append(on_arcs[1:])
+        met.append(corners[1:])
+        rests.append(corners[1:])
+    return _Rolled(np.concatenate(rows), np.flatnonzero(np.concatenate(met)), np.concatenate(rests), notes)
+
+
+def _rolls(poses: Array, curvature: float, *, cusps: bool) -> bool:
+    """Whether a base that goes along poses (n, 3) turns back nowhere, if it may not or its curvature is bounded, and no
+    tighter than that."""
+    lengths, turns, _ = arcs(poses)
+    if np.isinf(curvature):
+        return cusps or bool((lengths >= 0.0).all())
+    return bool((lengths[0] * lengths > 0.0).all() and (np.abs(turns) <= curvature * np.abs(lengths)).all())
 
 
 def _failure(held: PathRows, missed: Array, rows: Array, stations: Indices) -> pz.results.PathFailure:

@@ -39,9 +39,6 @@ _LAST: Final = 20
 """Newton's steps at the end, at most."""
 _EXACT: Final = 1e-10
 """Errors that need no further step [m or rad]."""
-_BEND: Final = 0.93
-"""The share of its curvature that the cart is to turn with at most: a smooth motion bends up to 7 % more where two arcs
-meet."""
 _WITHIN: Final = 2e-3
 """How far rows are to be within what must hold, for what is between them [m or rad]."""
 _NUDGE: Final = 1e-7
@@ -64,8 +61,8 @@ class RollingPath:
     """What is kept while a path is made to roll."""
 
     def __init__(self, model: pz.Model, joint: str, rows: PathRows, curvature: float, *, cusps: bool, fixed: bool):
-        """`joint`: the planar one; `fixed`: whether the first row stays."""
-        self._model, self._rows, self._curvature = model, rows, _BEND * curvature
+        """`joint`: the planar one; `curvature`: the most that it turns with; `fixed`: whether the first row stays."""
+        self._model, self._rows, self._curvature = model, rows, curvature
         self._q, self._v = model.index(joint), model.velocity_index(joint)
         self._cusps, self._fixed = cusps, fixed
 
@@ -171,7 +168,7 @@ class RollingPath:
             pull[1:] -= weight * value[:, None] * last
         still = self._at_limits(q, pull)
         blocks[:, every, every] += _FIXED * still
-        changes = np.where(still, 0.0, _solved(blocks, ties, np.where(still, 0.0, pull)))
+        changes = np.where(still, 0.0, solved(blocks, ties, np.where(still, 0.0, pull)))
         return changes * min(1.0, _LONGEST / max(float(np.abs(changes).max()), 1e-300)), still
 
     def _at_limits(self, q: Array, pull: Array) -> npt.NDArray[np.bool_]:
@@ -194,7 +191,7 @@ class RollingPath:
         return q
 
 
-def _solved(blocks: Array, ties: Array, right: Array) -> Array:
+def solved(blocks: Array, ties: Array, right: Array) -> Array:
     """(n, k) the solution of a symmetric block tridiagonal system, with blocks (n, k, k), and ties (n - 1, k, k) from
     each row to the next."""
     n, k = right.shape

@@ -48,6 +48,11 @@ class PathRows:
         """Whether `max_time` is spent."""
         return self._route.clock.late
 
+    @property
+    def smooth(self) -> bool:
+        """Whether the motion is smooth, for accelerations, jerks or torques are bounded."""
+        return self._limits.rates.smooth
+
     def start(self, q0: ArrayLike | None) -> Array:
         """(nq,) where the path begins: q0, which is asked for, or the model's home; raises ValueError for a q0 outside
         the limits."""
