@@ -143,6 +143,19 @@ def test_scipy_finds_nothing_cheaper_along_a_border(kind: str) -> None:
         assert one.price(path.q) <= 1.01 * min(least_by_scipy(one, q) for q in (path.q, one.path().q))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SEEDS)
+def test_of_many_lines_hardly_any_costs_more_than_scipy_finds(kind: str) -> None:
+    # The rest end in another minimum than SciPy's, or at steps that are kept from being jumps.
+    shares = list[float]()
+    for one in (case(kind, seed) for seed in range(30)):
+        path, plain = one.path(joint_costs=one.costs), one.path()
+        if plain.success:
+            assert path.success
+            shares.append(one.price(path.q) / min(least_by_scipy(one, q) for q in (path.q, plain.q)))
+    assert np.mean(np.array(shares) <= 1.01) > 0.85
+
+
 @pytest.mark.parametrize("kind", SEEDS)
 def test_forces_of_tasks_and_borders_withstand_all_of_the_pull(kind: str) -> None:
     # Karush, Kuhn and Tucker: at each row the pull is a sum of rows of the tasks, and of those of borders that are met,
