@@ -38,25 +38,27 @@ def pack(parts: Mapping[str, Any], rows: Mapping[str, int]) -> Any:
     """
     import numpy as np
 
-    header = np.zeros(HEADER_WORDS, dtype=np.int64)
-    pieces: list[Any] = [header]
+    header, pieces = list[int](), list[Any]()
     at, row = HEADER_WORDS, 0
     for name, kind in PROBLEM.items():
-        part, each = parts.get(name, ()), 1
+        if name not in parts:
+            header += at, 0
+            continue
+        part, each = parts[name], 1
         if isinstance(kind, Record):
             words, each = np.asarray(part, dtype=np.int64), kind.words
         else:
             words = np.asarray(part, dtype=np.int64 if kind == WHOLE else np.float64).view(np.int64)
         pieces.append(words.ravel())
-        header[2 * _ORDER[name] : 2 * _ORDER[name] + 2] = at, words.size // each
+        header += at, words.size // each
         at += words.size
     for name in SECTIONS:
         count = rows.get(name, 0)
         if count >= WIDTH and name != "posture_goal":  # which lies behind goal
             row += -row % WIDTH
-        header[2 * _ORDER[name] : 2 * _ORDER[name] + 2] = row, count
+        header += row, count
         row += count
-    return np.concatenate(pieces)
+    return np.concatenate([np.array(header, dtype=np.int64), *pieces])
 
 
 def in_group(group: str, /, **rows: int) -> dict[str, int]:
@@ -72,7 +74,8 @@ def start_of(words: Any, section: str) -> int:
 def words_of(words: Any, section: str) -> Any:
     """The words of a section of a problem, as `pack` takes them."""
     kind = PROBLEM[section]
-    start, count = (int(x) for x in words[header_word(section) :][:2])
+    at = header_word(section)
+    start, count = words[at : at + 2].tolist()
     return words[start : start + count * (kind.words if isinstance(kind, Record) else 1)]
 
 
@@ -87,7 +90,8 @@ def unpack(words: Any, section: str) -> Any:
 
 def rows_of(words: Any, section: str) -> slice:
     """Where in a workspace the rows of a section are."""
-    start, count = (int(x) for x in words[header_word(section) :][:2])
+    at = header_word(section)
+    start, count = words[at : at + 2].tolist()
     return slice(start, start + count)
 
 
