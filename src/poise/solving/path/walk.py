@@ -6,6 +6,7 @@ else does, and where loops are closed, for its corners.
 
 import ctypes
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, final
 
@@ -85,7 +86,7 @@ class Walk:
 
     def seed(self, numbers: list[int]) -> None:
         """What is drawn from here on depends on these."""
-        self._buffer[SEED], self._buffer[DRAWN] = np.random.default_rng(numbers).integers(2**52), 0.0
+        self._buffer[SEED], self._buffer[DRAWN] = _mixed(*numbers), 0.0
 
     def straight(self) -> Array | None:
         """(k, nq) corners of the straight way; None if it is not free."""
@@ -172,6 +173,12 @@ class Walk:
             rows.append(part[1:])
         cornered = np.concatenate(rows)
         return cornered if cornered.size <= self._way.size else None
+
+
+@lru_cache(maxsize=4096)
+def _mixed(*numbers: int) -> int:
+    """A seed for kernels out of several; what makes it takes 40 us."""
+    return int(np.random.default_rng(numbers).integers(2**52))
 
 
 def _called(function: Callable[[], None]) -> tuple[int, Any]:

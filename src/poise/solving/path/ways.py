@@ -1,6 +1,5 @@
 """Ways in the joints through corners: how long they are, their rows, and where one shorter than another can pass."""
 
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -25,11 +24,13 @@ def ways_between(model: Model, q0: Array, q1: Array) -> Array:
 
 def in_steps(model: Model, way: Array, step: float) -> Array:
     """(k, nq) a way with corners (m, nq) in steps of at most `step` [rad or m], but for its first configuration."""
-    rows = []
-    for a, b in pairwise(way):
-        pieces = max(1, int(np.ceil(np.abs(model.difference(a, b)).max(initial=0.0) / step)))
-        rows += [model.interpolate(a, b, np.arange(1, pieces) / pieces), b[None]]
-    return np.concatenate([way[:0], *rows])
+    moves = model.difference(way[:-1], way[1:])
+    pieces = np.maximum(1, np.ceil(np.abs(moves).max(axis=1, initial=0.0) / step)).astype(np.int64)
+    leg, ends = np.repeat(np.arange(len(pieces)), pieces), np.cumsum(pieces)
+    shares = (np.arange(len(leg)) - (ends - pieces)[leg] + 1) / pieces[leg]
+    rows = model.integrate(way[leg], shares[:, None] * moves[leg])
+    rows[ends - 1] = way[1:]
+    return rows
 
 
 def aims_between(
