@@ -4,9 +4,9 @@ The sum of the squares of all steps is least where no waypoint's configuration c
 it.  Each iteration solves for the changes d_t of all configurations: the tasks' rows J_t d_t = e_t have a large weight,
 neighbours are tied, so the matrix is block tridiagonal; the curvature of the tasks' rows, weighted by the forces that
 they withstand, is found by differences of the Jacobians.  Sides of ranges are inequalities beside those of limits: they
-count from the first solution that crosses them, and their forces curve as those of the rows do.  What comes of it is taken back to the waypoints, and counts
-if it is shorter.  To take the whole trajectory as one problem is what global methods do by boundary conditions; here
-the ends are free, fixed, or the same.
+count from the first solution that crosses them, and their forces curve as those of the rows do.  What comes of it is
+taken back to the waypoints, and counts if it is shorter.  To take the whole trajectory as one problem is what global
+methods do by boundary conditions; here the ends are free, fixed, or the same.
 """
 
 from dataclasses import dataclass
