@@ -124,8 +124,9 @@ def is_free(s, x, joints, buffer, q0, q1):
 def _begin(s, x, balls, step, parts):
     """The first parts of a way, none longer than _FIRST, so that what is far away is seen to be; how many.
 
-    They come in the order in which halves of halves would: the more of a way lies between two looks that come one after
-    the other, the sooner something in the way is met.
+    They come in the order in which halves of halves would, from the end of the way on: the more of it lies between two
+    looks that come one after the other, and between the first and where a tree already is, the sooner something in the
+    way is met.
     """
     whole = 0.0
     for v in range(len(step)):
@@ -136,9 +137,9 @@ def _begin(s, x, balls, step, parts):
     while whole > _FIRST * count and count < _MOST:
         count *= 2
     for k in range(count):
-        place, bit, left = 0, count // 2, k
+        place, bit, left = count - 1, count // 2, k
         while left > 0:  # the digits of k, the last first
-            place, bit, left = place + bit * (left % 2), bit // 2, left // 2
+            place, bit, left = place - bit * (left % 2), bit // 2, left // 2
         made = _add_part(parts, made, (place + 0.5) / count, 0.5 / count, 0, -1, _EITHER)
     return made
 

@@ -8,10 +8,10 @@ from poise.kernels.machine.lanes import sqrt
 from poise.kernels.machine.views import section
 from poise.kernels.path.holding import corners_found, corners_in, holds
 
-_IDLE = 60
-"""Times without a cut after which a way is left."""
-_LESS = 1.0 - 1e-3
-"""A cut makes a part of a way shorter by this factor at least."""
+_IDLE = 40
+"""Cuts in a row that something is in the way of, after which a way is left."""
+_LESS, _WORTH = 1e-3, 3e-4
+"""A cut makes a part of a way shorter by the first share of that at least, and by the second one of all of the way."""
 _SAME = 1e-9
 """Corners no farther apart are one [rad and m]."""
 
@@ -25,22 +25,32 @@ def shorten(s, x, joints, buffer, scratch, way, count):
     for _ in range(int(buffer[CUTS])):
         if count < 3 or idle == _IDLE:
             break
-        whole = 0.0
-        for k in range(count - 1):
-            whole += _length(joints, way, nq, k)
+        whole = _length_to(joints, way, nq, count - 1)
         # Parts of all sizes: long ones go round less, short ones round the corners.
         drawn = int(buffer[DRAWN])
         size = whole * uniform(seed, drawn) ** 2
         begin = (whole - size) * uniform(seed, drawn + 1)
         buffer[DRAWN] += 2.0
-        idle += 1
         a = _point_at(joints, way, nq, count, begin, step, first)
         b = _point_at(joints, way, nq, count, begin + size, step, last)
-        if a == b or sqrt(square_between(joints, first, last)) > _LESS * size:
+        if drawn % 8 == 0:  # from corner to corner, which leaves out all between
+            put(section(way, a * nq, nq), first), put(section(way, (b + 1) * nq, nq), last)
+            size = _length_to(joints, way, nq, b + 1) - _length_to(joints, way, nq, a)
+        if a == b or sqrt(square_between(joints, first, last)) > size - max(_LESS * size, _WORTH * whole):
             continue
+        idle += 1
         if holds(s, x, joints, buffer, scratch, first, last) and (count + corners_found(scratch)) * nq <= len(way):
             count, idle = _replace(way, nq, count, a, b, corners_in(scratch), corners_found(scratch)), 0
     return _without_twins(joints, way, nq, count)
+
+
+@kernel
+def _length_to(joints, way, nq, corner):
+    """Of a way up to a corner [rad and m]."""
+    length = 0.0
+    for k in range(corner):
+        length += _length(joints, way, nq, k)
+    return length
 
 
 @kernel

@@ -21,8 +21,6 @@ NODES = 4000
 """Configurations of a tree, at most."""
 _REACH = 1.0
 """Length of a branch [rad and m]."""
-_SHORT = 0.3
-"""Share of a branch that is tried where all of it is blocked: near to what is in the way a shorter one goes on."""
 _SHIFTED = 8
 """Each such aim is one where the tip is shifted from where a node has it."""
 
@@ -76,6 +74,8 @@ def _aim(s, x, joints, buffer, trees, scratch, tree, aims):
     aim = section(scratch, 0, nq)
     if aims % _SHIFTED != _SHIFTED - 1:
         buffer[DRAWN] = float(draw(joints, seed, np.int64(buffer[DRAWN]), aim))
+        if aims % 2 == 0:
+            _pull(joints, buffer, trees, section(scratch, nq, nq), section(scratch, 2 * nq, step_size(x)), aim)
         return _nearest(joints, trees, nq, tree, int(buffer[COUNT + tree]), aim)
     near = min(int(buffer[COUNT + tree] * uniform(seed, np.int64(buffer[DRAWN]))), int(buffer[COUNT + tree]) - 1)
     put(_node(trees, nq, tree, near), x.q)
@@ -84,6 +84,21 @@ def _aim(s, x, joints, buffer, trees, scratch, tree, aims):
     move(joints, _node(trees, nq, tree, near), section(scratch, 2 * nq, step_size(x)), 1.0, aim)
     keep_within(joints, aim)
     return near
+
+
+@kernel
+def _pull(joints, buffer, trees, q, step, aim):
+    """Move an aim by a random share nearer to a random point q (nq) of the straight way from root to root.
+
+    Most ways around something pass near that, and the shortest do.
+    """
+    nq, seed, drawn = len(q), np.int64(buffer[SEED]), np.int64(buffer[DRAWN])
+    root = _node(trees, nq, 0, 0)
+    difference(joints, root, _node(trees, nq, 1, 0), step)
+    move(joints, root, step, uniform(seed, drawn), q)
+    difference(joints, q, aim, step)
+    move(joints, q, step, uniform(seed, drawn + 1), aim)
+    buffer[DRAWN] += 2.0
 
 
 @kernel
@@ -109,20 +124,16 @@ def _add(buffer, trees, tree, parent, q):
 
 @kernel
 def _branch(s, x, joints, buffer, trees, scratch, tree, near):
-    """Add a branch from a node towards the aim, a shorter one where that is blocked; its node, -1: none."""
+    """Add a branch from a node towards the aim where it is free; its node, -1: none."""
     nq, nv = len(x.q), step_size(x)
     aim, q, step = section(scratch, 0, nq), section(scratch, nq, nq), section(scratch, 2 * nq, nv)
     root = _node(trees, nq, tree, near)
     length = sqrt(square_between(joints, root, aim))
     if not length > 0.0:
         return -1
-    for k in range(2):
-        share = min(1.0, _REACH * (1.0 if k == 0 else _SHORT) / length)
-        difference(joints, root, aim, step)
-        move(joints, root, step, share, q)
-        if holds(s, x, joints, buffer, scratch, root, q):
-            return _add(buffer, trees, tree, near, q)
-    return -1
+    difference(joints, root, aim, step)
+    move(joints, root, step, min(1.0, _REACH / length), q)
+    return _add(buffer, trees, tree, near, q) if holds(s, x, joints, buffer, scratch, root, q) else -1
 
 
 @kernel

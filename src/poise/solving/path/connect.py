@@ -25,8 +25,11 @@ WORK: Final = 4_000
 """Steps of work of a search, at most, where nothing else is said: see `Walk`."""
 WAYS: Final = 6
 """Ways of which the shortest is taken, at most."""
-_BETTER, _IDLE = 0.98, 2
-"""So many ways in a row that are not shorter by this factor than the shortest before are the last."""
+_BETTER, _FAIR = 0.98, 1.1
+"""One way that is not shorter by the first factor than the shortest before is the last, if that is no longer than the
+straight one by the second."""
+_IDLE: Final = 3
+"""So many such ways in a row are the last of one that is: it may go round the wrong side of something."""
 _ENOUGH: Final = 1.03
 """A way that is no longer than the straight one by this factor is short enough: none is much shorter."""
 _ROUGH, _CUTS = 40, 300
@@ -58,8 +61,9 @@ def connect(
     best: Array | None = None
     sized = partial(length, model) if measure is None else measure
     least, left, found, more, attempt, idle = np.inf, most, 0, 0, 0, 0
-    enough = _ENOUGH * sized(np.stack([q0, q1]))
-    while found < ways and idle < _IDLE and least > enough and left > 0 and not clock.late:
+    straight = sized(np.stack([q0, q1]))
+    enough, fair = _ENOUGH * straight, _FAIR * straight
+    while found < ways and idle < (1 if least < fair else _IDLE) and least > enough and left > 0 and not clock.late:
         walk.seed([seed, attempt])
         way, spent = walk.grown(best, min(left, more if found else walk.first << (attempt // 2)), clock)
         left, attempt, idle = left - max(spent, 1), attempt + 1, idle + 1
