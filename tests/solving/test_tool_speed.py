@@ -3,6 +3,7 @@ it, and never more slowly than it must."""
 
 import math
 import pickle
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from support.mechanisms import CRANK, GROUND, ROCKER, four_bar, puppet, rocker_a
 from support.refusals import refused
 
 import poise as pz
+from poise.kernels.machine.jit import plain
+from poise.kernels.machine.memory import MEMORY
+from poise.kernels.requirements import tool_speed
 from poise.robots.planar import planar
 from poise.solving.requirements.inequalities import ToolSpeed
 from poise.solving.requirements.tool_speed import tool_sections
@@ -130,9 +134,8 @@ def test_steps_that_begin_elsewhere_keep_it_too(still: tuple[str, ...], seed: in
         q = after.copy()
 
 
-@pytest.mark.parametrize("name", ["panda", "puppet", "four bar", "crane"])
-def test_no_column_is_longer_than_is_said(name: str) -> None:
-    """By which steps far from the limit are known to be slow, wherever they begin."""
+def crane() -> pz.Model:
+    """Slides, turns and a screw, one on the other."""
     builder = pz.ModelBuilder("crane")
     builder.joint("rail", "prismatic", parent="base", child="cart", limits=(-3.0, 3.0))
     builder.joint("slew", "revolute", parent="cart", child="jib", limits=(-3.0, 3.0))
@@ -140,14 +143,49 @@ def test_no_column_is_longer_than_is_said(name: str) -> None:
     tilted = pz.SE3.from_xyz_rpy([0.3, 0.2, 0.1], [0.3, 1.0, 2.0])
     builder.joint("drill", "helical", parent="boom", child="bit", origin=tilted, pitch=0.1, limits=(-9.0, 9.0))
     builder.frame("tip", link="bit", origin=pz.SE3.from_parts([0.1, 0.5, 0.2]))
-    model, frame = {
-        "panda": (PANDA, "panda_hand"), "puppet": (puppet(), "palm"), "four bar": (four_bar(), "pen"),
-        "crane": (builder.build(), "tip"),
-    }[name]  # fmt: skip
-    most = tool_sections(model, [ToolSpeed(frame, 1.0, 1.0)], range(model.nv))["tool_bounds"].reshape(2, model.nv)
+    return builder.build()
+
+
+TOOLS = {
+    "panda": (PANDA, "panda_hand"), "puppet": (puppet(), "palm"), "four bar": (four_bar(), "pen"),
+    "crane": (crane(), "tip"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_no_column_is_longer_than_is_said(name: str) -> None:
+    """By which steps far from the limit are known to be slow, wherever they begin."""
+    model, frame = TOOLS[name]
+    bounds = tool_sections(model, [ToolSpeed(frame, 1.0, 1.0)], range(model.nv))["tool_bounds"]
+    most = bounds[:-1].reshape(2, model.nv)
     jacobians = model.jacobian(frame, model.sample(500, seed=0)).reshape(-1, 2, 3, model.nv)
     assert (np.linalg.norm(jacobians, axis=2) <= most + 1e-12).all()
     assert np.isfinite(most).all() == (name != "crane")
+
+
+@pytest.mark.parametrize("name", TOOLS)
+@given(seed=st.integers(0, 2**31))
+def test_what_is_said_of_places_near_a_look_is_so(name: str, seed: int) -> None:
+    """Nowhere within reach of it is a tool faster than where it is surely slow."""
+    model, frame = TOOLS[name]
+    n, rng = model.nv, np.random.default_rng(seed)
+    q, v = model.sample(seed=seed), rng.normal(size=n) * rng.choice([0.0, 0.02, 1.0], n)
+    reach = 0.4 / n * rng.uniform(size=n) * rng.choice([0.0, 0.1, 1.0], n)
+    places = model.integrate(q, reach * rng.choice([-1.0, 0.0, 1.0], (64, n)))
+    twists = (model.jacobian(frame, places) @ v).reshape(-1, 2, 3)
+    fastest = np.linalg.norm(twists, axis=2).max(axis=0)
+    columns = model.jacobian(frame, q).reshape(2, 3, n).transpose(0, 2, 1)
+    bounds = tool_sections(model, [ToolSpeed(frame, 1.0, 1.0)], range(n))["tool_bounds"]
+    motion = SimpleNamespace(
+        columns=columns.ravel(), lengths=np.linalg.norm(columns[0], axis=1), reach=reach, most=np.abs(v),
+        velocities=v, bends=np.zeros(n),
+    )  # fmt: skip
+    w = SimpleNamespace(step=v, tool_motion=motion, memory=np.ones(MEMORY))
+    for part in range(2):
+        most = np.full(2, 1e9)
+        most[part] = 0.999 * fastest[part]
+        p = SimpleNamespace(tools=[SimpleNamespace(linear=most[0], angular=most[1])], tool_bounds=bounds)
+        assert fastest[part] == 0.0 or plain(tool_speed._slow_within)(p, w, 1) != tool_speed.SURE
 
 
 def test_any_frame_counts_and_all_links_where_none_is_named() -> None:

@@ -296,8 +296,8 @@ model has; for a user's criterion and pairs.  `collision`: one where shapes are 
 steps do not leave.  `loops`: one a loop that steps leave closed; `loop_plan`: 0 and the number of their rows m, with a
 metric the end of its n rows, then the numbers of all rows.  `braking_group` (n,): 0 for each active velocity that may
 brake by itself, else the number of those that brake together, as those of a loop do; empty where a step has no more to
-keep than bounds.  `tool_bounds` (2 n a tool): how long its linear, then its angular columns are at most, infinite where
-nothing says.
+keep than bounds.  `tool_bounds`: 2 n a tool, how long its linear, then its angular columns are at most, infinite where
+nothing says; then for each tool 1 where each column is of one joint that carries those of the next.
 `delegated`: the tasks that another method proposes steps for, in that method's order.  `ranks`: one a block.
 `goal_steps`: those that a gradient is asked for.  `movable` (n,): 1 for what tasks move, else 0.
 

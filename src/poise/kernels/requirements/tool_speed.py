@@ -242,20 +242,29 @@ def _slow_within(p, w, instants):
     from where w.tool_motion.columns are; MAYBE if a nearer look might tell so, else NO.
 
     w.tool_motion.velocities and bends (n an instant): those at it, and how far those before and after it are from their
-    chords at most; w.tool_motion.most (n): the fastest.  With the sums T and L of |t_a| and |l_a| times the reach, the
-    changes of all l_a v_a come to theta L + c T at most, to first order, and those of t_a v_a to theta T.
+    chords at most; w.tool_motion.most (n): the fastest.  With r the reach, the changes of all l_a v_a and t_a v_a come
+    to sum_ab |t_b| |l_a| (v_a r_b + r_a v_b) and sum_ab |t_b| |t_a| v_a r_b at most, the first to first order.  In a
+    chain of joints b is one of those that carry a, or in the first term a itself: l_a and l_b change by t_b x l_a.
     """
     n, columns, lengths, found = len(w.step), w.tool_motion.columns, w.tool_motion.lengths, SURE
     for k in range(len(p.tools)):
-        theta, c, turns, far = 0.0, 0.0, 0.0, 0.0
+        theta, c, turns, drifts, spins = 0.0, 0.0, 0.0, 0.0, 0.0
+        for a in range(n):
+            turn = p.tool_bounds[(2 * k + 1) * n + a]
+            theta, turns = theta + turn * w.tool_motion.most[a], turns + turn * w.tool_motion.reach[a]
+        chain = p.tool_bounds[2 * n * len(p.tools) + k] > 0.0
+        fast, far = (0.0, 0.0) if chain else (theta, turns)  # how fast, and how far, what carries a joint turns
         for a in range(n):
             length, turn = lengths[k * n + a], p.tool_bounds[(2 * k + 1) * n + a]
-            theta, c = theta + turn * w.tool_motion.most[a], c + length * w.tool_motion.most[a]
-            turns, far = turns + turn * w.tool_motion.reach[a], far + length * w.tool_motion.reach[a]
+            most, reach = w.tool_motion.most[a], w.tool_motion.reach[a]
+            c, spins = c + length * most, spins + turn * most * far
+            far += turn * reach if chain else 0.0
+            drifts += length * (most * far + reach * fast)
+            fast += turn * most if chain else 0.0
         bent, share = BETWEEN * theta * theta, (1.0 - _NEAR) * w.memory[UPDATES]
         linear, angular = share * p.tools[k].linear, share * p.tools[k].angular
-        drifts = (1.0 + _GROWTH * turns) * (theta * far + (turns + bent) * c)
-        spins = (turns + bent) * theta
+        drifts = (1.0 + _GROWTH * turns) * (drifts + bent * c)
+        spins += bent * theta
         for i in range(instants):
             u0, u1, u2, s0, s1, s2, drift, spin = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
             for a in range(n):

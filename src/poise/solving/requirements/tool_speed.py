@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Final, final
 
 import numpy as np
 
 from poise.common.array import Array
 from poise.common.errors import InvalidType, InvalidValue
-from poise.kernels.machine.layout import COLUMN, FRAME, HELICAL, PRISMATIC, TOOL
+from poise.kernels.machine.layout import COLUMN, FRAME, HELICAL, PRISMATIC, REVOLUTE, TOOL
 from poise.kernels.machine.packing import in_group, joined
 from poise.kernels.requirements.tool_speed import BETWEEN, INSTANTS
 from poise.model.model import Model
@@ -101,16 +102,19 @@ def tool_sections(model: Model, tools: Sequence[ToolSpeed], velocities: Sequence
     packed = Units(model, units, unit_arrays(units, {number[at.tip] for at in places}), number)
     active = {v: a for a, v in enumerate(velocities)}
     whole, real, columns, scales = list[list[int]](), list[Array](), list[list[int]](), list[Array]()
-    bounds = np.zeros((len(tools), 2, len(velocities)))
+    bounds, chains = np.zeros((len(tools), 2, len(velocities))), list[bool]()
     for tool, at, most in zip(tools, places, bounds, strict=True):
         own, first, levers = packed.columns(at.tip), len(columns), _levers(units, number[at.tip], at.hang)
+        moving = list[tuple[int, int]]()
         for (axis, origin, kind, column), scale in zip(own.raw.tolist(), own.scales, strict=True):
             a = active.get(own.velocities[column if column >= 0 else -1 - column])
             if a is not None:  # others stand still in a step
                 columns.append([axis, origin, kind, a if column >= 0 else -1 - a])
                 scales.append(scale)
+                moving.append((origin // FRAME, a if column >= 0 and kind in (REVOLUTE, PRISMATIC, HELICAL) else -1))
                 most[:, a] += _longest(units[origin // FRAME], levers[origin // FRAME])
         whole.append([number[at.tip], first, len(columns)])
+        chains.append(_is_chain(moving))
         real.append(np.array([*packed.tool(at.tip, at.hang), tool.linear, tool.angular]))
     moves = packed.arrays.sections
     return {
@@ -118,8 +122,14 @@ def tool_sections(model: Model, tools: Sequence[ToolSpeed], velocities: Sequence
         "tool_units": moves["units"],
         "tool_pieces": moves["pieces"],
         "tool_columns": joined(COLUMN, columns, scales),
-        "tool_bounds": bounds.ravel(),
+        "tool_bounds": np.append(bounds, chains),
     }
+
+
+def _is_chain(moving: Sequence[tuple[int, int]]) -> bool:
+    """Whether each of these units carries the next, and has a velocity of its own, after that of the one before; -1 is
+    none."""
+    return all(a >= 0 for _, a in moving) and all(u < v and a < b for (u, a), (v, b) in pairwise(moving))
 
 
 def _levers(units: Sequence[Unit], tip: int, hang: SE3) -> dict[int, float]:
