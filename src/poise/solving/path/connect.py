@@ -25,14 +25,14 @@ WORK: Final = 4_000
 """Steps of work of a search, at most, where nothing else is said: see `Walk`."""
 WAYS: Final = 6
 """Ways of which the shortest is taken, at most."""
-_BETTER, _FAIR = 0.98, 1.1
+_BETTER, _FAIR = 0.98, 1.15
 """One way that is not shorter by the first factor than the shortest before is the last, if that is no longer than the
 straight one by the second."""
-_IDLE: Final = 3
+_IDLE: Final = 2
 """So many such ways in a row are the last of one that is: it may go round the wrong side of something."""
 _ENOUGH: Final = 1.03
 """A way that is no longer than the straight one by this factor is short enough: none is much shorter."""
-_ROUGH, _CUTS = 40, 300
+_ROUGH, _CUTS = 30, 120
 """Times that each way is tried to be cut short, and the shortest."""
 
 
