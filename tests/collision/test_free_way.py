@@ -6,7 +6,8 @@ import pytest
 import poise as pz
 from poise.clouds import HeightMap, PointCloud
 from poise.model.joint_function import JointFunction
-from poise.solving.path.kernel_walk import KernelWalk
+from poise.solving.path.feasibility import PathFeasibility
+from poise.solving.path.walk import Walk
 from poise.solving.requirements.clearance import Clearance
 
 JOINTS = ("revolute", "prismatic", "helical", "spherical", "floating")
@@ -76,7 +77,7 @@ def test_ways_are_called_free_where_all_of_them_is(seed: int) -> None:
         q0 = model.integrate(model.neutral, rng.normal(scale=0.5, size=model.nv))
         q1 = model.clip(model.integrate(q0, rng.normal(scale=(0.02, 0.1, 0.4)[k % 3], size=model.nv)))
         slack = clearance(model.interpolate(q0, q1, np.linspace(0.0, 1.0, LOOKS))).min()
-        free = KernelWalk(model, clearance.scene, clearance.least, q0, q1, moved).straight() is not None
+        free = Walk(model, PathFeasibility([clearance]), q0, q1, moved).straight() is not None
         assert slack >= 0.0 or not free
         assert free or slack < FREELY
         told, missed = told + free, missed + (slack < 0.0)
@@ -97,5 +98,5 @@ def test_an_arc_bends_into_what_its_middle_passes(joints: int) -> None:
         slab = pz.Box(pz.SE3.from_parts([0.85 - gap, 0.0, 0.0]), [0.1, 2.0, 2.0])
         clearance = Clearance(arm, pz.CollisionLimit(pz.World({"slab": slab}), min_distance=0.0))
         ends = [np.full(arm.nq, share / joints) for share in (-0.2, 0.2)]
-        free = KernelWalk(arm, clearance.scene, clearance.least, *ends, moved).straight() is not None
+        free = Walk(arm, PathFeasibility([clearance]), *ends, moved).straight() is not None
         assert free == (gap > 1.0 - np.cos(0.2))

@@ -156,11 +156,11 @@ def _add_part(parts, made, middle, half, begin, end, side):
 @kernel
 def _list_first(s, x, buffer, balls, half, pairs, listed):
     """List the pairs that may meet on a first part, that which was in the way last before the others; how many."""
-    begin, last = listed, int(buffer[BLOCKER])
-    if last >= 0:
-        pairs[listed] = float(last)
-        listed += 1
-    listed = list_near(s, x, balls, section(buffer, HEAD, step_size(x)), half, buffer[LEAST], last, pairs, listed)
+    begin = listed
+    listed = list_near(s, x, balls, section(buffer, HEAD, step_size(x)), half, buffer[LEAST], pairs, listed)
+    for k in range(begin, listed):
+        if pairs[k] == buffer[BLOCKER]:
+            pairs[k], pairs[begin] = pairs[begin], pairs[k]
     for k in range(begin, listed):
         pairs[k] = _SIDES * pairs[k] + float(_EITHER)
     return listed
@@ -190,7 +190,7 @@ def _look(s, x, buffer, i, j, half):
         numbers, n = flat(x.room), vector(buffer, normal)
         enough = min(least + max(far, RESERVE) + girths, low + 0.5 * bend)
         gap = gap_along(s, x, i, j, n) if dot(n, n) > 0.5 else -np.inf
-        if gap >= enough and _open(s, x, i, j, shared, step, half, n, gap, least + girths, far, bend) == _CLEAR:
+        if gap >= enough and _open(s, x, (i, j, shared), step, half, n, (gap, least + girths, far, bend)) == _CLEAR:
             return _CLEAR
         lower, upper, n = bounds_between(first, second, s.vertices, numbers, n, enough, enough)
         if lower < low and upper >= low:
@@ -199,7 +199,7 @@ def _look(s, x, buffer, i, j, half):
         if not upper > least + girths:
             return _BLOCKED
         if lower >= low:
-            return _open(s, x, i, j, shared, step, half, n, lower, least + girths, far, bend)
+            return _open(s, x, (i, j, shared), step, half, n, (lower, least + girths, far, bend))
     distance = distance_between(s, x, i, j, least + max(far, RESERVE))
     if not distance >= least:
         return _BLOCKED
@@ -209,12 +209,16 @@ def _look(s, x, buffer, i, j, half):
         return _EITHER if distance < least + far and far > RESERVE else _CLEAR
     put_pair(s, x, i, j)
     n = vector(x.proximity.pair, NORMAL)
-    return _open(s, x, i, j, shared, step, half, n, distance + girths, least + girths, far, bend)
+    return _open(s, x, (i, j, shared), step, half, n, (distance + girths, least + girths, far, bend))
 
 
 @kernel
-def _open(s, x, i, j, shared, step, half, n, gap, least, far, bend):
-    """On which sides of the look shapes i and j, whose cores have that gap along n, may be nearer than `least`."""
+def _open(s, x, pair, step, half, n, known):
+    """On which sides of the look the two shapes of a pair, which share columns, may be nearer than asked.
+
+    Of their cores the gap along n is known, the least of it, how far both may come, and their bend.
+    """
+    (i, j, shared), (gap, least, far, bend) = pair, known
     if gap >= least + far or far <= RESERVE:
         return _CLEAR
     if not bend < FAR:

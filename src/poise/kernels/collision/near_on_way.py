@@ -111,9 +111,9 @@ def _put_velocities(s, x, balls, step):
 
 
 @kernel
-def list_near(s, x, balls, step, half, least, skipped, pairs, listed):
-    """List the pairs that may come nearer than `least` within `half` of a step of where they are, but for the one that
-    is skipped; how many there are then.  A pair is its first number times all shapes, and its second."""
+def list_near(s, x, balls, step, half, least, pairs, listed):
+    """List the pairs that may come nearer than `least` within `half` of a step of where they are; how many there are
+    then.  A pair is its first number times all shapes, and its second."""
     movers, bounded, total = s.scene[0].movers, s.scene[0].bounded, s.scene[0].count
     count, own, still = packs(x.proximity.centres, bounded), packs(balls, movers), packs(balls, bounded - movers)
     walls, row, bent = section(balls, 4 * WIDTH * own, len(balls) - 4 * WIDTH * own), WIDTH * own, 0.5 * half * half
@@ -134,7 +134,7 @@ def list_near(s, x, balls, step, half, least, skipped, pairs, listed):
             if any_of(slack <= 0.0):
                 store_pack(x.proximity.squares, 0, slack)
                 for j in range(max(i + 1, WIDTH * c), min(movers, WIDTH * (c + 1))):
-                    listed = _list(s, x, i, j, WIDTH * c, skipped, pairs, listed)
+                    listed = _list(s, x, i, j, WIDTH * c, pairs, listed)
         for c in range(still):
             d = load_pack(walls, c), load_pack(walls, still + c), load_pack(walls, 2 * still + c)
             d = o[0] - d[0], o[1] - d[1], o[2] - d[2]
@@ -148,19 +148,18 @@ def list_near(s, x, balls, step, half, least, skipped, pairs, listed):
             if any_of(slack <= 0.0):
                 store_pack(x.proximity.squares, 0, slack)
                 for j in range(movers + WIDTH * c, min(bounded, movers + WIDTH * (c + 1))):
-                    listed = _list(s, x, i, j, movers + WIDTH * c, skipped, pairs, listed)
+                    listed = _list(s, x, i, j, movers + WIDTH * c, pairs, listed)
         for j in range(bounded, total):
-            if looked_at(s, i, j) and i * total + j != skipped:
+            if looked_at(s, i, j):
                 pairs[listed] = float(i * total + j)
                 listed += 1
     return listed
 
 
 @kernel
-def _list(s, x, i, j, first, skipped, pairs, listed):
+def _list(s, x, i, j, first, pairs, listed):
     """List shapes i and j if they have no slack in x.proximity.squares, from shape `first` on; how many are listed."""
-    pair = i * s.scene[0].count + j
-    if x.proximity.squares[j - first] <= 0.0 and pair != skipped and looked_at(s, i, j):
-        pairs[listed] = float(pair)
+    if x.proximity.squares[j - first] <= 0.0 and looked_at(s, i, j):
+        pairs[listed] = float(i * s.scene[0].count + j)
         listed += 1
     return listed
