@@ -118,6 +118,25 @@ def test_a_car_gets_out_of_a_corner_where_no_arc_of_40_mm_is_free() -> None:
     check(CAR, path, world)
 
 
+def test_a_car_turns_into_an_aisle_that_is_as_narrow_as_the_one_it_is_in() -> None:
+    def shelf(x: float, y: float, size_x: float, size_y: float) -> pz.Box:
+        return pz.Box(pz.SE3.from_parts([x, y, 0.5]), (size_x, size_y, 1.0))
+
+    b = pz.ModelBuilder("lorry")
+    b.joint("base", "planar", parent="world", child="body")
+    b.shape("body", pz.Box(pz.SE3.from_parts([0.25, 0.0, 0.2]), (0.9, 0.62, 0.3)))
+    car = Cart.ackermann(wheelbase=0.6, track=0.5, radius=0.1, speed=10.0, steer=np.arctan(0.6 / 0.5))
+    aisles = pz.World({
+        "far": shelf(2.0, 0.65, 8.0, 0.2), "near": shelf(-0.55, -2.05, 3.0, 3.0), "next": shelf(4.55, -2.05, 5.0, 3.0),
+        "end": shelf(6.2, 0.0, 0.2, 1.5),
+    })  # fmt: skip
+    place = pz.SE3.from_xyz_rpy([1.5, -2.5, 0.0], [0.0, 0.0, -0.5 * np.pi])
+    limits = [pz.CollisionLimit(aisles, min_distance=KEPT)]
+    path = drive(car, b.build(), pz.PoseTask("body", place), q0=[-1.0, 0.0, 0.0], limits=limits, seed=3)
+    check(car, path, aisles)
+    assert np.linalg.norm(np.diff(path.q[:, :2], axis=0), axis=1).sum() < 5.0  # of three ways one is as short as 4.6 m
+
+
 def test_without_cusps_a_car_goes_forwards_alone_among_things_too() -> None:
     limits = [pz.CollisionLimit(room(), min_distance=KEPT)]
     task = pz.PositionTask("hand", [8.6, 2.2, 0.9])

@@ -21,7 +21,7 @@ _OFF: Final = 5e-4
 """How far the steps that are looked at may leave their arcs [m]."""
 _NODES: Final = (40, 80, 160, 320)
 """Random configurations of the roadmaps, one after the other."""
-_WAYS, _ENOUGH = 2, 1.1
+_WAYS, _ENOUGH = 3, 1.1
 """Ways of which the shortest is taken; and a way that is no longer than the shortest without obstacles by this factor
 is short enough."""
 _SIZES: Final = (0.01, 2.0)
