@@ -270,6 +270,20 @@ def test_a_batch_from_one_place_is_that_of_the_locked_model_and_of_single_solves
     assert [*pz.Solver(CELL, task, use="arm").batch(poses[:2], bad).success] == [False, True]
 
 
+@pytest.mark.parametrize("column", [0, 1, 7])
+def test_a_row_that_is_no_start_changes_no_other_answer_of_a_batch(column: int) -> None:
+    still = ("track", "tilt", "table")
+    poses = np.stack([reached(CELL, still, seed).array for seed in range(6)])
+    solver = pz.Solver(CELL, pz.PoseTask("arm_tool"), use="arm")
+    starts = np.tile(START, (6, 1))
+    starts[0, column] = np.nan
+    found, others = solver.batch(poses, starts), solver.batch(poses[1:], starts[1:])
+    assert found.status[0] is pz.Status.BAD_INPUT
+    assert np.array_equal(found.q[1:], others.q)
+    assert others.success.all()
+    assert np.isfinite(found.q[0]).all()
+
+
 def test_all_solutions_are_those_of_the_locked_model() -> None:
     task, rest = pz.PoseTask("arm_tool", CELL.pose("arm_tool", START)), places(CELL, "track", "tilt", "table")
     exact = pz.solve_all(CELL.lock(track=START[0], tilt=START[7], table=START[8]), task, q0=np.delete(START, rest))

@@ -82,11 +82,13 @@ def solved(
     are in the way of once more.  Where it cannot, each problem is a call of its own, with the stages that a call has.
     What stands still at one place in all starts is locked there, where the others have a closed form then.
     """
-    one = len(starts) and model.still and (starts[:, model._standing] == starts[0, model._standing]).all()
-    locked = search.locked(model, starts[0]) if one and model.sound(starts[:1]).all() else None
+    sound = model.sound(starts) if model.still else np.zeros(len(starts), dtype=np.bool_)
+    valid = starts[sound]  # what is no start says nothing of the others
+    one = len(valid) and (valid[:, model._standing] == valid[0, model._standing]).all()
+    locked = search.locked(model, valid[0]) if one else None
     if locked is not None:
         own, part = locked
-        begun = starts[:, part.moved]
+        begun = np.where(sound[:, None], starts[:, part.moved], np.nan)
         raw, codes, late = solved(own, part.model, goals, begun, threads=threads, progress=progress, **settings)
         return part.whole(raw), codes, late
     if search.without_ranges is None or not in_lanes(search.without_ranges) or not len(goals):

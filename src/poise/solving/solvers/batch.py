@@ -237,12 +237,13 @@ def solve_batch(
     a task that is not required or a `max_time`, the seconds for one problem, that is less than lanes may take, some
     hundredths, all problems are solved as by `solve`, on all cores.
 
-    An answer depends on its problem, the seed, and nothing else: not on the other problems, their order, or `threads`.
-    A row that is no target or no start has the status BAD_INPUT, and the others are solved.  Ctrl-C returns what is
-    done, with a RuntimeWarning; the rest is INTERRUPTED.  Whatever its status, a q is finite and within the limits:
-    where nothing was found it is the start.  `progress` shows a bar on stderr; None: for long batches in a terminal,
-    which elsewhere write a line every ten seconds to the logger "poise"; False: neither.  See `solve` for the other
-    arguments.
+    An answer depends on its problem, the seed, and nothing else: not on the other problems, their order, or `threads`;
+    but where joints stand `still`, on whether they do so at one place in all starts, for only then is there a closed
+    form of the others.  A row that is no target or no start has the status BAD_INPUT, and the others are solved.
+    Ctrl-C returns what is done, with a RuntimeWarning; the rest is INTERRUPTED.  Whatever its status, a q is finite and
+    within the limits: where nothing was found it is the start.  `progress` shows a bar on stderr; None: for long
+    batches in a terminal, which elsewhere write a line every ten seconds to the logger "poise"; False: neither.  See
+    `solve` for the other arguments.
 
     Raises FrameNotFound, JointNotFound, ShapeError, and ValueError for settings that make no sense.
     """
