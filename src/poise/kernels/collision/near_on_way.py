@@ -1,5 +1,4 @@
-"""Which shapes may meet on a part of a straight way in the joints: balls around those that move, beside eight others
-at a time.
+"""Which shapes may meet on a part of a straight way in the joints: balls around those that move, beside eight others.
 
 A ball's centre is d from another's, or from the box or the segment that another shape lies around, and n is the unit
 vector along that way.  Along n both go on as they do in the middle of the part, but for half of what their
