@@ -286,7 +286,7 @@ def test_a_q0_outside_the_limits_is_refused() -> None:
 @pytest.mark.parametrize("speeds", [{}, {"velocity": 1.0, "acceleration": 1.0}], ids=["without times", "timed"])
 def test_a_turn_without_end_is_refused(speeds: dict[str, float]) -> None:
     builder = pz.ModelBuilder("wheel")
-    builder.joint("turn", "continuous", parent="base", child="rim")
+    builder.joint("turn", "revolute", parent="base", child="rim", limits=(-1e13, 1e13))  # where turns count
     wheel = builder.build().with_shapes({"rim": pz.Capsule([0.2, 0.0, 0.0], [1.0, 0.0, 0.0], 0.05)})
     world = pz.World({"ball": pz.Sphere([0.0, 1.0, 0.0], 0.1)})
     for limits in (True, [pz.CollisionLimit(world)]):

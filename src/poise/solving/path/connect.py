@@ -32,7 +32,7 @@ _IDLE: Final = 2
 """So many such ways in a row are the last of one that is: it may go round the wrong side of something."""
 _ENOUGH: Final = 1.03
 """A way that is no longer than the straight one by this factor is short enough: none is much shorter."""
-_ROUGH, _CUTS = 30, 120
+_ROUGH, _CUTS = 40, 150
 """Times that each way is tried to be cut short, and the shortest."""
 
 

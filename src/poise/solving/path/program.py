@@ -44,7 +44,8 @@ class Solved(NamedTuple):
     bound_forces: Array
     """(n, k) forces of the bounds, positive at an upper one; 0 where none is met."""
     pushes: Array
-    """(n, k) forces of all else that is met."""
+    """(n, k) forces of what has rows and is met.  Not those of caps: where these counted as well, paths that hurry came to
+    rest in longer ones."""
     forces: Array
     """(n, sides) of each of the `sides`; 0 where it is not met."""
 
@@ -195,17 +196,17 @@ class Program:
         force[1:] -= self.ties * d[:-1]
         force += wanted[0] - wanted[1]
         self._push(force, wanted)
+        first = 2 + len(self._counting)
+        if self.widest is not None:
+            push = wanted[first] - wanted[first + 1]
+            force[1:] += push
+            force[:-1] -= push
         return force
 
     def _push(self, out: Array, forces: list[Array]) -> None:
-        """Add to `out` (n, k) the forces of all constraints but bounds."""
+        """Add the forces of what has rows to `out` (n, k)."""
         for (gradients, _), push in zip(self._counting, forces[2:], strict=False):
             out += push[:, None] * gradients
-        first = 2 + len(self._counting)
-        if self.widest is not None:
-            push = forces[first] - forces[first + 1]
-            out[1:] += push
-            out[:-1] -= push
 
 
 def _excess(gradients: Array, least: Array, d: Array) -> Array:
