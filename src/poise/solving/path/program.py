@@ -44,8 +44,8 @@ class Solved(NamedTuple):
     bound_forces: Array
     """(n, k) forces of the bounds, positive at an upper one; 0 where none is met."""
     pushes: Array
-    """(n, k) forces of what has rows and is met.  Not those of caps: where these counted as well, paths that hurry came to
-    rest in longer ones."""
+    """(n, k) forces of what has rows and is met.  Not those of caps: where these counted as well, paths that hurry came
+    to rest in longer ones."""
     forces: Array
     """(n, sides) of each of the `sides`; 0 where it is not met."""
 
