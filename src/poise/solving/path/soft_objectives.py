@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from poise.common.array import Array
+from poise.common.copies import with_attributes
 from poise.kernels.machine.layout import ANSWER, GOAL_NUMBERS, TURN
 from poise.model.model import Model
 from poise.solving.arguments.arguments import each_goal
@@ -47,7 +48,7 @@ class SoftObjectives:
         """Of all that was `given`, with `goals` (n, .), those of loops behind it too, and `limits` that hold; the model
         keeps what was prepared for tasks of this structure."""
         key = cls, len(given), *map(STRUCTURE, (*given, *loops))
-        return cached(model, key, partial(cls, model, given, loops))._with(_all_goals=goals, _limits=limits)
+        return with_attributes(cached(model, key, partial(cls, model, given, loops)), _all_goals=goals, _limits=limits)
 
     def __init__(self, model: Model, given: Sequence[Task], loops: Sequence[Task]) -> None:
         """They without goals, and whatever the limits."""
@@ -77,21 +78,15 @@ class SoftObjectives:
 
     def scaled(self, share: float) -> "SoftObjectives":
         """They with a share of their weights."""
-        return self._with(_counted=self._counted * np.sqrt(share))
-
-    def _with(self, **changed: Any) -> "SoftObjectives":
-        """They with other attributes."""
-        made = object.__new__(SoftObjectives)
-        vars(made).update(vars(self), **changed)
-        return made
+        return with_attributes(self, _counted=self._counted * np.sqrt(share))
 
     def at(self, some: npt.NDArray[Any] | list[int]) -> "SoftObjectives":
         """They at some of the waypoints."""
-        return self._with(_all_goals=self._all_goals[some])
+        return with_attributes(self, _all_goals=self._all_goals[some])
 
     def with_postures(self, postures: Array) -> "SoftObjectives":
         """They with these postures (n, nq) in place of theirs."""
-        made = self._with(_all_goals=self._all_goals.copy())
+        made = with_attributes(self, _all_goals=self._all_goals.copy())
         made.postures[:] = postures
         return made
 
@@ -164,7 +159,7 @@ class SoftObjectives:
     def line(self, waypoint: int, parts: int) -> "SoftObjectives":
         """They at so many waypoints on the straight line from one to the next."""
         ends = slice(waypoint, waypoint + 2)
-        made = self._with(_all_goals=on_line(self._all_tasks, self._all_goals[ends], parts))
+        made = with_attributes(self, _all_goals=on_line(self._all_tasks, self._all_goals[ends], parts))
         if self.postures.size:
             first, last = self.postures[ends]
             made.postures[:] = self._model.interpolate(first, last, np.arange(1, parts + 1) / parts)
